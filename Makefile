@@ -1,0 +1,64 @@
+# make demo   install, score the shipped example, write demo-report.html
+# make test   install, then lint, types and tests
+# Both build .venv from nothing, with uv where it is installed and with venv + pip where not; a second run reuses it.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO := examples/demo
+DEMO_FILES := $(DEMO)/system-amber.txt $(DEMO)/system-birch.txt $(DEMO)/system-cedar.txt \
+	-r $(DEMO)/ref.a.txt -r $(DEMO)/ref.b.txt -s $(DEMO)/source.de.txt
+DEMO_METRICS := -m bleu,chrf,ter,rouge-l
+
+ifneq ($(shell command -v uv 2>/dev/null),)
+MAKE_VENV = uv venv --quiet --allow-existing --python '>=3.11' $(VENV)
+INSTALL = uv pip install --quiet --python $(BIN)/python
+else
+MAKE_VENV = $(PYTHON) -m venv $(VENV)
+INSTALL = $(BIN)/python -m pip install --quiet
+endif
+
+.PHONY: demo test lint types tests browser benchmark clean
+
+demo: $(VENV)/installed
+	$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS)
+	@$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS) --quiet --format html -o demo-report.html
+	@echo "wrote demo-report.html"
+
+test: lint types tests
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+tests: $(VENV)/installed-dev browser
+	$(BIN)/python -m pytest
+
+# Browser tests need Chromium. Root can have Debian's; others see the tests skipped with the reason.
+browser:
+	@if ! command -v chromedriver >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Chromium for the browser tests"; \
+		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium chromium-driver >/dev/null) || echo "Chromium could not be installed"; \
+	fi
+
+benchmark: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/resampling.py
+
+$(VENV)/bin/python:
+	$(MAKE_VENV)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml examples/plugin-metric/pyproject.toml $(VENV)/installed
+	$(INSTALL) --editable '.[dev]' --editable examples/plugin-metric
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo-report.html

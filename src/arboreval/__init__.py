@@ -1,0 +1,37 @@
+"""arboreval judges machine-generated English by its structure.
+
+The public functions are loaded on first use, so that ``import arboreval`` stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arboreval.api import compare, list_metrics, score
+    from arboreval.corpus import Corpus, Segment
+    from arboreval.report.model import Report
+
+__version__ = "0.1.0"
+
+__all__ = ["Corpus", "Report", "Segment", "__version__", "compare", "list_metrics", "score"]
+
+_HOME = {
+    "Corpus": "arboreval.corpus",
+    "Report": "arboreval.report.model",
+    "Segment": "arboreval.corpus",
+    "compare": "arboreval.api",
+    "list_metrics": "arboreval.api",
+    "score": "arboreval.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'arboreval' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,3 @@
+from arboreval.cli import main
+
+main()

@@ -1,0 +1,55 @@
+"""``arboreval doctor``."""
+
+from __future__ import annotations
+
+import click
+
+REQUIRED = ("click", "jinja2", "numpy", "regex", "rich", "rouge-score", "sacrebleu")
+#: package → what it is for and how to get it
+OPTIONAL = {
+    "pyarrow": "Parquet files: pip install 'arboreval[parquet]'",
+    "mecab-python3": "BLEU on Japanese: pip install 'sacrebleu[ja]'",
+    "mecab-ko": "BLEU on Korean: pip install 'sacrebleu[ko]'",
+}
+
+
+@click.command()
+def doctor() -> int:
+    """Print versions, and what is installed or missing, to paste in a bug report."""
+    import os
+    import platform
+    import sys
+
+    from arboreval import __version__
+    from arboreval.errors import ArborevalError, ExitCode
+    from arboreval.registry import registrations
+
+    broken = False
+    click.echo(f"arboreval {__version__}")
+    click.echo(f"python {platform.python_version()} ({sys.implementation.name}), {os.cpu_count()} CPUs")
+    click.echo(f"platform {platform.platform()}")
+    click.echo("packages")
+    for name in REQUIRED:
+        found = _version(name)
+        broken |= found is None
+        click.echo(f"  {name} {found or 'MISSING: reinstall arboreval'}")
+    for name, purpose in OPTIONAL.items():
+        click.echo(f"  {name} {_version(name) or f'not installed; {purpose}'}")
+    click.echo("metrics")
+    for metric, registration in sorted(registrations().items()):
+        try:
+            registration.load()
+            state = "ok"
+        except (ArborevalError, AttributeError) as error:
+            broken, state = True, f"BROKEN: {error}"
+        click.echo(f"  {metric} ({registration.distribution}): {state}")
+    return ExitCode.MISSING_EXTRA if broken else ExitCode.OK
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,1 @@
+"""One module per metric; see :mod:`arboreval.metrics.base` for what a metric is."""

@@ -1,0 +1,1 @@
+"""One report model, rendered as text, JSON, TSV, LaTeX or HTML."""
