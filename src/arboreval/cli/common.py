@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arboreval.errors import ExitCode, UsageError, unknown_name
+from arboreval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from arboreval.report.model import Report
@@ -110,9 +110,10 @@ def parse_threshold(text: str, labels: Sequence[str]) -> tuple[str, float]:
         threshold = 0.0
     if not equals or threshold != threshold:
         raise UsageError(f"--fail-under {text!r}: write METRIC=VALUE, for example bleu=20.")
-    if metric not in labels:
-        raise UsageError("--fail-under: " + unknown_name("metric", metric, labels))
-    return metric, threshold
+    (label,) = check_metrics([metric])
+    if label not in labels:
+        raise UsageError(f"--fail-under {text!r}: {label} is not among the metrics scored ({', '.join(labels)}).")
+    return label, threshold
 
 
 def exit_code(report: Report, thresholds: Sequence[tuple[str, float]]) -> int:
