@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Literal
 
 from arboreval import __version__
@@ -177,12 +178,13 @@ def _score(
     metric, info = statistics.metric, statistics.metric.info
     n = int(statistics.ok[system].sum())
     totals = statistics.totals(system)
+    value = metric.corpus_score(totals) if n else float("nan")
     beaten_by = sum(
         c.metric == metric.label and name in (c.a, c.b) and c.winner not in (None, name) for c in comparisons
     )
     return Score(
         metric=metric.label,
-        value=metric.corpus_score(totals) if n else None,
+        value=value if isfinite(value) else None,
         ci=ci if n else None,
         n=n,
         failed=statistics.count(system, "failed"),
@@ -242,9 +244,9 @@ def _comparisons(
 
 
 def _issues(statistics: Sequence[Statistics], corpus: Corpus, status: str) -> tuple[Issue, ...]:
-    names = list(corpus.systems)
+    names, ids = list(corpus.systems), list(corpus.ids())
     return tuple(
-        Issue(names[p.system], corpus.segment_ids[p.segment], s.metric.label, p.reason)
+        Issue(names[p.system], *ids[p.segment], s.metric.label, p.reason)
         for s in statistics
         for p in s.problems
         if p.status == status

@@ -109,7 +109,7 @@ def paired_tests(
 ) -> list[list[PairTest]]:
     """Every pair of systems under every metric, given the scores of :func:`bootstrap_scores`.
 
-    Segments on which some system failed are left out of that metric; if none is left there is nothing to test.
+    Segments on which some system failed are left out of that metric; where no score is left there is nothing to test.
     """
     common: list[NDArray[np.bool_]] = [np.logical_and.reduce(s.ok, axis=0) for s in statistics]
     arrays = [np.where(ok[None, :, None], s.stats, 0.0) for s, ok in zip(statistics, common, strict=True)]
@@ -126,6 +126,9 @@ def paired_tests(
             boot = aggregate(sums)
         totals = array.sum(axis=1)
         scores = aggregate(totals)
+        if not np.isfinite(scores).all():
+            results.append([])
+            continue
         tests: list[PairTest] = []
         for a, b in combinations(range(len(array)), 2):
             difference = float(scores[a] - scores[b])

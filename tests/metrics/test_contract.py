@@ -148,6 +148,21 @@ def test_a_metric_that_breaks_on_a_segment_loses_only_that_segment():
     assert report.segment_scores("system")["toy"] == [1.0, None, None, 1.0]
 
 
+@dataclass(frozen=True)
+class Undefined(Toy):
+    def aggregate(self, totals):
+        return np.full(totals.shape[:-1], np.nan)
+
+
+def test_a_score_that_is_not_a_number_is_missing():
+    report = arboreval.compare({"x": ["a"], "y": ["b"]}, ["a"], metrics=[Undefined()], level="seg")
+    score = report.systems[0].scores["toy"]
+    assert (score.value, score.ci) == (None, None)
+    assert report.segment_scores("x") == {"toy": [None]}
+    assert report.comparisons == ()
+    report.render("json")
+
+
 def test_failed_segments_are_left_out_of_comparisons():
     # on the segments both could score (2 and 3), x wins one and loses none
     report = arboreval.compare({"x": ["boom", "b", "c"], "y": ["a", "q", "c"]}, ["a", "b", "c"], metrics=[Toy()])

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 import arboreval
+from arboreval.corpus import read_corpus
 from arboreval.errors import UsageError
 from arboreval.report.latex import _letter, escape
 from arboreval.report.mtme import write_mtme
@@ -73,6 +74,19 @@ def test_json_shape(comparison, segments):
     assert data["failures"][0] == {
         "system": "x", "seg": 2, "metric": "chrf", "reason": "the segment has no reference",
     }  # fmt: skip
+
+
+def test_documents_are_named_where_the_data_names_them(tmp_path):
+    path = tmp_path / "x.jsonl"
+    rows = [{"hyp": "a", "refs": ["a"], "seg": 1, "doc": "d"}, {"hyp": "b", "refs": [], "seg": 1, "doc": "e"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = arboreval.score(read_corpus([path]), metrics=["chrf"], level="seg").to_dict()
+    jsonschema.validate(data, SCHEMA)
+    assert data["systems"][0]["segments"] == [
+        {"doc": "d", "seg": 1, "scores": {"chrf": 100.0}},
+        {"doc": "e", "seg": 1, "scores": {"chrf": None}},
+    ]
+    assert data["failures"][0]["doc"] == "e"
 
 
 def test_tsv_of_systems(demo):

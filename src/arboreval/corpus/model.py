@@ -69,16 +69,15 @@ class Corpus:
         counts = {len(refs) for refs in self.references}
         return counts.pop() if len(counts) == 1 else "var"
 
+    def ids(self) -> Iterator[tuple[str | None, SegmentId]]:
+        """The document and segment id of every segment."""
+        return zip(self.documents or [None] * len(self), self.segment_ids, strict=True)
+
     def segments(self, system: str) -> Iterator[Segment]:
-        for i, (hypothesis, references) in enumerate(zip(self.systems[system], self.references, strict=True)):
-            yield Segment(
-                hypothesis,
-                references,
-                self.sources[i] if self.sources is not None else None,
-                system,
-                self.segment_ids[i],
-                self.documents[i] if self.documents is not None else None,
-            )
+        sources = self.sources if self.sources is not None else [None] * len(self)
+        rows = zip(self.systems[system], self.references, sources, self.ids(), strict=True)
+        for hypothesis, references, source, (document, segment) in rows:
+            yield Segment(hypothesis, references, source, system, segment, document)
 
     def limit(self, n: int | None) -> Corpus:
         """The first ``n`` segments."""

@@ -25,7 +25,7 @@ class Ter(SacrebleuMetric):
 
     info = MetricInfo(
         name="ter",
-        summary="edits needed to reach the reference, by sacrebleu; lower is better",
+        summary="edits needed to reach the reference, by sacrebleu",
         definition=(
             "TER = edits / average reference length · 100; edits: insertions, deletions, substitutions and block "
             "shifts. Several references: the fewest edits, the mean length. May exceed 100."

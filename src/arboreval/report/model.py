@@ -62,9 +62,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Issue:
-    """A segment that failed or was scored by a fallback."""
+    """A segment that failed or was scored by a fallback; ``doc`` where the data names documents."""
 
     system: str
+    doc: str | None
     seg: SegmentId
     metric: str
     reason: str
@@ -114,17 +115,17 @@ class Report:
             "schema_version": SCHEMA_VERSION,
             "arboreval_version": self.version,
             "seed": self.seed,
-            "input": _input_dict(self.input),
+            "input": _plain(self.input),
             "systems": [self._system_dict(system) for system in self.systems],
-            "comparisons": [asdict(c) for c in self.comparisons],
-            "failures": [asdict(issue) for issue in self.failures],
-            "degraded": [asdict(issue) for issue in self.degraded],
+            "comparisons": [_plain(c) for c in self.comparisons],
+            "failures": [_known(_plain(issue)) for issue in self.failures],
+            "degraded": [_known(_plain(issue)) for issue in self.degraded],
         }
 
     def _system_dict(self, system: System) -> dict[str, Any]:
         scores = {}
         for name, score in system.scores.items():
-            entry = asdict(score)
+            entry = _plain(score)
             del entry["metric"]
             if score.rank is None:
                 del entry["rank"]
@@ -135,8 +136,8 @@ class Report:
         if self.level == "seg":
             by_metric = self.segment_scores(system.name)
             result["segments"] = [
-                {"seg": seg, "scores": {name: values[i] for name, values in by_metric.items()}}
-                for i, seg in enumerate(self.corpus.segment_ids)
+                _known({"doc": doc, "seg": seg, "scores": {name: values[i] for name, values in by_metric.items()}})
+                for i, (doc, seg) in enumerate(self.corpus.ids())
             ]
         return result
 
@@ -148,10 +149,18 @@ class Report:
         return self.render("text")
 
 
-def _input_dict(report: InputReport) -> dict[str, Any]:
-    entry = asdict(report)
-    entry["systems"] = list(entry["systems"])
-    return entry
+def _known(entry: dict[str, Any]) -> dict[str, Any]:
+    """Without ``doc`` where there is none."""
+    return {key: value for key, value in entry.items() if key != "doc" or value is not None}
+
+
+def _plain(value: InputReport | Score | Comparison | Issue) -> dict[str, Any]:
+    """A dataclass as JSON has it: lists for tuples."""
+
+    def entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: list(entry) if isinstance(entry, tuple | list) else entry for key, entry in pairs}
+
+    return asdict(value, dict_factory=entries)
 
 
 def _renderer(format: str) -> Callable[[Report], str]:

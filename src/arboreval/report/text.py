@@ -159,6 +159,8 @@ def _notes(report: Report) -> list[str]:
             "rank: 1 + the number of significantly better systems. A difference is significant if both p-values\n"
             "(Holm-corrected over all pairs of a metric) are below 0.05. Raw p-values: --format json or tsv."
         )
+        if report.failures:
+            lines.append("Differences leave out segments on which some system failed.")
     scores = report.systems[0].scores
     lines += [score.signature for score in scores.values()]
     if report.level == "seg":

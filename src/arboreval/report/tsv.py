@@ -30,8 +30,7 @@ def _segment_rows(report: Report) -> Iterable[list[object]]:
     yield ["system", "doc", "seg", *metrics]
     for system in report.systems:
         by_metric = report.segment_scores(system.name)
-        for i, seg in enumerate(report.corpus.segment_ids):
-            document = report.corpus.documents[i] if report.corpus.documents is not None else None
+        for i, (document, seg) in enumerate(report.corpus.ids()):
             yield [system.name, document, seg, *(by_metric[name][i] for name in metrics)]
 
 

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from math import isfinite
 from multiprocessing import active_children, get_context
 
 import numpy as np
@@ -41,11 +42,12 @@ class Statistics:
         return sums
 
     def segment_scores(self, system: int) -> list[float | None]:
+        """A score for every segment; None where it failed or is not a number."""
         ok = self.ok[system]
-        values = np.zeros(len(ok))
+        values = np.full(len(ok), np.nan)
         if ok.any():
             values[ok] = self.metric.segment_scores(self.stats[system][ok])
-        return [value if good else None for value, good in zip(values.tolist(), ok.tolist(), strict=True)]
+        return [value if isfinite(value) else None for value in values.tolist()]
 
     def count(self, system: int, status: str) -> int:
         return sum(p.system == system and p.status == status for p in self.problems)
