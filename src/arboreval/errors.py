@@ -36,6 +36,12 @@ class InputError(ArborevalError, ValueError):
     exit_code = ExitCode.BAD_INPUT
 
 
+class StructureError(ArborevalError, ValueError):
+    """A linguistic structure that is not well formed: in memory, in a stored record or in a file."""
+
+    exit_code = ExitCode.BAD_INPUT
+
+
 class MissingExtraError(ArborevalError, ImportError):
     """A package that the base install leaves out is needed."""
 

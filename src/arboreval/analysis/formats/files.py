@@ -1,0 +1,113 @@
+"""Lines of files, words found again in a text, and errors that say where they happened."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from arboreval.errors import InputError, StructureError
+
+T = TypeVar("T")
+
+# what treebanks write for characters that their format or their tradition does not allow
+_WRITTEN_AS = {
+    "``": ('"', "“", "„", "«", "''"),
+    "''": ('"', "”", "“", "»"),
+    "`": ("'", "‘"),
+    "'": ("’", "‘"),
+    "...": ("…",),
+    "--": ("—", "–"),
+    "-LRB-": ("(",),
+    "-RRB-": (")",),
+    "-LSB-": ("[",),
+    "-RSB-": ("]",),
+    "-LCB-": ("{",),
+    "-RCB-": ("}",),
+}
+
+
+def error(origin: str, line: int, message: str) -> StructureError:
+    return StructureError(f"{origin}, line {line}: {message}")
+
+
+@contextmanager
+def at(origin: str, line: int) -> Iterator[None]:
+    """Say where a structure that is not well formed was read."""
+    try:
+        yield
+    except StructureError as problem:
+        raise error(origin, line, str(problem)) from None
+
+
+def read_text(path: str | Path) -> str:
+    """The content of a UTF-8 file, unpacked if it is gzipped."""
+    try:
+        data = Path(path).read_bytes()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise InputError(f"{path} cannot be read: {problem}.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise InputError(f"{path}, line {line}: 0x{data[problem.start]:02x} is not valid UTF-8.") from None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file. They end at a line feed and nowhere else: words may hold other separators."""
+    lines = read_text(path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def locate(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """The character range of each word in a text that consists of these words and white space.
+
+    Treebank spellings (``-LRB-`` for a parenthesis, doubled quotes) match what they stand for.
+    """
+    found: list[tuple[int, int]] = []
+    at_character = 0
+    for i, word in enumerate(words):
+        while at_character < len(text) and text[at_character].isspace():
+            at_character += 1
+        for form in _spellings(word):
+            if form and text.startswith(form, at_character):
+                found.append((at_character, at_character + len(form)))
+                break
+        else:
+            rest = text[at_character : at_character + 20]
+            raise StructureError(f"word {i + 1} is {word!r}, but the text goes on with {rest!r}.")
+        at_character = found[-1][1]
+    if text[at_character:].strip():
+        raise StructureError(f"the words end, but the text goes on with {text[at_character:].strip()[:20]!r}.")
+    return found
+
+
+def _spellings(word: str) -> Iterator[str]:
+    yield word
+    yield from _WRITTEN_AS.get(word, ())
+    plain = word.replace("\\/", "/").replace("\\*", "*")
+    for written in ("-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"):
+        plain = plain.replace(written, _WRITTEN_AS[written][0])
+    if plain != word:
+        yield plain
+
+
+def grouped(items: Iterable[T], marks: Iterable[str | None]) -> Iterator[list[T]]:
+    """Segments: neighbours with the same ``seg`` mark belong together, an item without mark stands alone."""
+    group: list[T] = []
+    last: str | None = None
+    for item, mark in zip(items, marks, strict=True):
+        if group and (mark is None or mark != last):
+            yield group
+            group = []
+        group.append(item)
+        last = mark
+    if group:
+        yield group

@@ -1,0 +1,126 @@
+"""What all structures share: read-only arrays, comparison by value, and the checks that more than one of them needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arboreval.errors import StructureError
+
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float32]
+
+_INT32 = np.iinfo(np.int32)
+
+
+class Structure:
+    """Base of the frozen structures. Two are equal when all their fields are; arrays compare element by element."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+
+    # arrays have no hash, and nobody looks structures up by value
+    __hash__ = None  # type: ignore[assignment]
+
+    def _set(self, **values: object) -> None:
+        """Store normalised fields; a frozen dataclass leaves no plainer way."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return bool(a == b)
+
+
+def _frozen(array: NDArray[Any], given: object) -> NDArray[Any]:
+    # an array of the caller's that can still be written to is copied: freezing it in place would surprise the caller,
+    # and leaving it writable would let the structure change after it was checked
+    if array.flags.writeable and (array is given or array.base is not None):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def int_array(name: str, values: ArrayLike) -> IntArray:
+    """``values`` as a read-only one-dimensional int32 array."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise StructureError(f"{name} must be a list of whole numbers, not an array of {array.ndim} dimensions.")
+    if array.dtype != np.int32:
+        if array.size and array.dtype.kind not in "iu":
+            raise StructureError(f"{name} must hold whole numbers, not {array.dtype}.")
+        if array.size and (int(array.min()) < _INT32.min or int(array.max()) > _INT32.max):
+            raise StructureError(f"{name} holds a number that does not fit 32 bits.")
+        array = array.astype(np.int32)
+    return _frozen(array, values)
+
+
+def bool_array(name: str, values: ArrayLike) -> BoolArray:
+    """``values`` as a read-only one-dimensional array of truth values."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise StructureError(f"{name} must be a list of truth values, not an array of {array.ndim} dimensions.")
+    if array.dtype != np.bool_:
+        if array.size and (array.dtype.kind not in "iu" or int(array.min()) < 0 or int(array.max()) > 1):
+            raise StructureError(f"{name} must hold truth values.")
+        array = array.astype(np.bool_)
+    return _frozen(array, values)
+
+
+def float_matrix(name: str, values: ArrayLike) -> FloatArray:
+    """``values`` as a read-only float32 matrix without infinities and NaNs."""
+    array = np.asarray(values)
+    if array.ndim != 2 or (array.size and array.dtype.kind not in "fiu"):
+        raise StructureError(f"{name} must be a matrix of numbers.")
+    if array.dtype != np.float32:
+        array = array.astype(np.float32)
+    if not np.isfinite(array).all():
+        raise StructureError(f"{name} holds a number that is not finite.")
+    return _frozen(array, values)
+
+
+def strings(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    result = tuple(values)
+    if isinstance(values, str) or not all(isinstance(value, str) for value in result):
+        raise StructureError(f"{name} must be a list of strings.")
+    return result
+
+
+def same_length(what: str, **columns: Any) -> int:
+    """The common length of the columns, or an error that names two that differ."""
+    (first, column), *rest = columns.items()
+    for name, other in rest:
+        if len(other) != len(column):
+            raise StructureError(f"{what} has {len(column)} values of {first} but {len(other)} of {name}.")
+    return len(column)
+
+
+def in_range(what: str, array: IntArray, low: int, high: int) -> None:
+    """Refuse values outside ``[low, high)``."""
+    if array.size:
+        bad = np.flatnonzero((array < low) | (array >= high))
+        if bad.size:
+            raise StructureError(
+                f"{what} {int(array[bad[0]])} (at position {int(bad[0])}) is outside the range {low} to {high - 1}."
+            )
+
+
+def check_spans(what: str, start: IntArray, end: IntArray, size: int | None = None) -> None:
+    """Refuse empty spans, and spans that leave ``[0, size)`` where the size is known."""
+    if start.size:
+        bad = np.flatnonzero((start < 0) | (start >= end))
+        if bad.size:
+            i = int(bad[0])
+            raise StructureError(f"{what} {i} has the span {int(start[i])} to {int(end[i])}, which is not a span.")
+        if size is not None and int(end.max()) > size:
+            i = int(end.argmax())
+            raise StructureError(f"{what} {i} ends at {int(end[i])}, beyond the last of {size} words.")

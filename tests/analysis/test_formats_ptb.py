@@ -1,0 +1,109 @@
+"""Penn Treebank brackets are read and written back."""
+
+from __future__ import annotations
+
+import pytest
+from analysis_strategies import constituents, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_data import content, shared_file
+
+from arboreval.analysis.formats import ptb
+from arboreval.analysis.structures import Analysis, ConstituencyTree, StructureError, Tokens
+
+
+def test_tree():
+    line = "(TOP (S (NP (DT The) (NN dog)) (VP (VBZ barks) (-LRB- -LRB-)) (. .)))"
+    (tree,) = ptb.parse_trees([line])
+    assert tree.words == ("The", "dog", "barks", "(", ".")
+    assert tree.tags == ("DT", "NN", "VBZ", "-LRB-", ".")
+    assert tree.tree == ConstituencyTree(("TOP", "S", "NP", "VP"), [-1, 0, 1, 1], [0, 0, 0, 2], [5, 5, 2, 4])
+    assert str(tree) == line
+    analysis = ptb.to_analysis([tree])
+    assert analysis.text == "The dog barks ( ."
+    assert ptb.from_analysis(analysis) == [line]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(TOP (S (NP (PRP I)) (VP (VBP go))))",
+        "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP go))))",
+        "( (S (NP (PRP I)) (VP (VBP go))) )",
+        "(S (NP (PRP I))\n\n(VP (VBP go)))",
+        "(TOP (S (NP (PRP I) (-NONE- *T*-1)) (VP (VBP go) (NP (-NONE- *)))))",
+    ],
+)
+def test_layouts(text):
+    (tree,) = ptb.parse_trees(text.split("\n"))
+    assert str(tree) == "(TOP (S (NP (PRP I)) (VP (VBP go))))"
+
+
+def test_bare_words_and_unary_chains():
+    for line in ("(TOP (NN noon))", "(TOP (S (VP (VP (VB go)))))"):
+        (tree,) = ptb.parse_trees([line])
+        assert str(tree) == line
+    assert str(next(ptb.parse_trees(["(NN noon)"]))) == "(TOP (NN noon))"
+
+
+def test_segments():
+    lines = ["(TOP (NN a))", "# seg = 2", "(TOP (NN b))", "# seg = 2", "(TOP (NN c))", "(TOP (NN d))", "# a remark"]
+    analyses = [ptb.to_analysis(trees) for trees in ptb.segments(list(ptb.parse_trees(lines)))]
+    assert [analysis.text for analysis in analyses] == ["a", "b c", "d"]
+    assert analyses[1].tokens.sentence.tolist() == [0, 1]
+    assert "".join(ptb.write(analyses)).splitlines() == lines[:-1]
+
+
+def test_words_are_found_in_the_raw_text():
+    (tree,) = ptb.parse_trees(["(TOP (`` ``) (NN a\\/b) ('' '') (-LRB- -LRB-) (NN x) (-RRB- -RSB-) (: ...))"])
+    analysis = ptb.to_analysis([tree], "“a/b” (x] …")
+    assert analysis.words == ["“", "a/b", "”", "(", "x", "]", "…"]
+    with pytest.raises(StructureError, match="brackets, line 1: word 2 is"):
+        ptb.to_analysis([tree], "“b/a” (x] …")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(TOP (NN a)", "line 1: the tree that starts on line 1 is not closed"),
+        ("\n(TOP (NN a))\n)", "line 3: '\\)' stands outside"),
+        ("\nword", "line 2: 'word' stands outside"),
+        ("(TOP (NP (NN a) b))", "line 1: the word 'b' has no brackets"),
+        ("(TOP\n(NN a b))", "line 2: the word 'b' has no brackets"),
+        ("(TOP\n(NP))", "line 2: the phrase 'NP' is empty"),
+        ("(TOP (NP (-NONE- *)))", "line 1: the tree has no words"),
+        ("(TOP (S ( (NN a))))", "line 1: a phrase has no label"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path, text, message):
+    path = tmp_path / "x.ptb"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(StructureError, match="x.ptb, " + message):
+        list(ptb.read(path))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_round_trip(data):
+    text, tokens = data.draw(texts())
+    nothing = ("",) * len(tokens)
+    tokens = Tokens(tokens.start, tokens.end, tokens.sentence, nothing, ("NN",) * len(tokens), nothing)
+    analysis = Analysis(text, tokens, constituency=data.draw(constituents(tokens)))
+    trees = list(ptb.parse_trees("".join(ptb.write([analysis])).split("\n")))
+    assert [word for tree in trees for word in tree.words] == analysis.words
+    assert ptb.join(trees) == analysis.constituency
+    if text.split() and not set(text) & {"\\", "|"}:
+        assert ptb.to_analysis(trees, text) == analysis
+
+
+@pytest.mark.parametrize(("name", "trees"), [("mctb-law", 1000), ("gum-const-test", 1464)])
+def test_whole_treebank(name, trees):
+    path = shared_file(f"treebanks/{name}.ptb.gz")
+    found = list(ptb.read_trees(path))
+    assert len(found) == trees
+    assert "".join(f"{tree}\n" for tree in found) == content(path)
+    for tree in found:
+        analysis = ptb.to_analysis([tree])
+        heads = analysis.constituency.heads(analysis.tokens)
+        assert (heads >= analysis.constituency.start).all()
+        assert (heads < analysis.constituency.end).all()

@@ -1,0 +1,291 @@
+"""Prepositions as heads, collapsed Stanford-style edges, and the subtree counts that metrics rest on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from analysis_strategies import dependencies, texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_data import shared_file
+
+from arboreval.analysis.dependency_views import case_as_head, collapsed
+from arboreval.analysis.formats import conllu
+from arboreval.analysis.structures import DependencyTree, StructureError, Tokens, Vectors
+
+
+def parse(rows, scheme="ud2"):
+    """Text, tokens and tree of rows ``form/TAG head relation``, heads counted from 1."""
+    words = [row.split() for row in rows.strip().splitlines()]
+    forms, tags = zip(*(word[0].rsplit("/", 1) for word in words), strict=True)
+    text = " ".join(forms)
+    ends = np.cumsum([len(form) + 1 for form in forms]) - 1
+    starts = ends - [len(form) for form in forms]
+    coarse = {"IN": "ADP", "TO": "ADP", "JJ": "ADJ"}
+    upos = tuple(coarse.get(tag, "X") for tag in tags)
+    lemmas = tuple(form.lower() for form in forms)
+    tokens = Tokens(starts, ends, np.zeros(len(forms), int), upos, tags, lemmas)
+    head = np.array([int(word[1]) - 1 for word in words])
+    return text, tokens, DependencyTree(head, tuple(word[2] for word in words), scheme)
+
+
+def edges(rows, scheme="ud2"):
+    """Edges as ``relation(head, dependent)`` with words counted from 1 and 0 for the root, as in the literature."""
+    text, tokens, tree = parse(rows, scheme)
+    return [f"{relation}({head + 1},{word + 1})" for head, relation, word in collapsed(tree, tokens, text)]
+
+
+ACTIVE = """
+The/DT 2 det
+government/NN 4 nsubj
+has/VBZ 4 aux
+discussed/VBN 0 root
+the/DT 6 det
+document/NN 4 obj
+./. 4 punct"""
+PASSIVE = """
+The/DT 2 det
+document/NN 4 nsubj:pass
+was/VBD 4 aux:pass
+discussed/VBN 0 root
+by/IN 7 case
+the/DT 7 det
+government/NN 4 obl:agent
+./. 4 punct"""
+PASSIVE_CLEAR = """
+The/DT 2 det
+document/NN 4 nsubjpass
+was/VBD 4 auxpass
+discussed/VBN 0 ROOT
+by/IN 4 agent
+the/DT 7 det
+government/NN 5 pobj
+./. 4 punct"""
+
+
+def test_worked_example():
+    active = ["det(2,1)", "nsubj(4,2)", "aux(4,3)", "root(0,4)", "det(6,5)", "dobj(4,6)"]
+    passive = ["det(2,1)", "nsubjpass(4,2)", "auxpass(4,3)", "root(0,4)", "det(7,6)", "agent(4,7)"]
+    assert edges(ACTIVE) == active
+    assert edges(ACTIVE.replace("obj", "dobj").replace("root", "ROOT"), "clear") == active
+    assert edges(PASSIVE) == passive
+    assert edges(PASSIVE.replace("obl:agent", "obl")) == passive
+    assert edges(PASSIVE_CLEAR, "clear") == passive
+
+
+def test_by_without_passive_is_a_preposition():
+    rows = "He/PRP 2 nsubj\nwent/VBD 0 root\nby/IN 4 case\ntrain/NN 2 obl"
+    assert edges(rows) == ["nsubj(2,1)", "root(0,2)", "prep_by(2,4)"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rows", "expected"),
+    [
+        ("ud2", "Ran/VBD 0 root\nout/IN 4 case\nof/IN 2 fixed\nmilk/NN 1 obl", ["root(0,1)", "prep_out_of(1,4)"]),
+        ("clear", "Ran/VBD 0 ROOT\nout/IN 1 prep\nof/IN 2 prep\nmilk/NN 3 pobj", ["root(0,1)", "prep_out_of(1,4)"]),
+        (
+            "clear",
+            "Left/VBD 0 ROOT\nbecause/IN 1 prep\nof/IN 2 pcomp\nrain/NN 3 pobj",
+            ["root(0,1)", "prep_because_of(1,4)"],
+        ),
+        ("ud2", "Won/VBD 0 root\nby/IN 3 mark\ncheating/VBG 1 advcl", ["root(0,1)", "prepc_by(1,3)"]),
+        ("clear", "Won/VBD 0 ROOT\nby/IN 1 prep\ncheating/VBG 2 pcomp", ["root(0,1)", "prepc_by(1,3)"]),
+        ("ud2", "Won/VBD 0 root\nwhile/IN 3 mark\ncheating/VBG 1 advcl", ["root(0,1)", "mark(3,2)", "advcl(1,3)"]),
+        (
+            "ud2",
+            "Won/VBD 0 root\nas/IN 4 mark\nhe/PRP 4 nsubj\nran/VBD 1 advcl",
+            ["root(0,1)", "mark(4,2)", "nsubj(4,3)", "advcl(1,4)"],
+        ),
+        # several conjuncts: all to the first, with the conjunction that comes at the end
+        (
+            "ud2",
+            "a/NN 0 root\n,/, 3 punct\nb/NN 1 conj\nand/CC 5 cc\nc/NN 1 conj",
+            ["root(0,1)", "conj_and(1,3)", "conj_and(1,5)"],
+        ),
+        (
+            "clear",
+            "a/NN 0 ROOT\n,/, 1 punct\nb/NN 1 conj\nand/CC 3 cc\nc/NN 3 conj",
+            ["root(0,1)", "conj_and(1,3)", "conj_and(1,5)"],
+        ),
+        ("ud2", "a/NN 0 root\n;/: 3 punct\nb/NN 1 conj", ["root(0,1)", "conj(1,3)"]),
+        ("ud2", "And/CC 3 cc\nhe/PRP 3 nsubj\nleft/VBD 0 root", ["cc(3,1)", "nsubj(3,2)", "root(0,3)"]),
+        (
+            "ud2",
+            "both/CC 2 cc:preconj\na/NN 0 root\nor/CC 4 cc\nb/NN 2 conj",
+            ["preconj(2,1)", "root(0,2)", "conj_or(2,4)"],
+        ),
+        # the possessive marker stays
+        ("ud2", "dog/NN 3 nmod:poss\n's/POS 1 case\ntail/NN 0 root", ["poss(3,1)", "possessive(1,2)", "root(0,3)"]),
+        ("clear", "dog/NN 3 poss\n's/POS 1 case\ntail/NN 0 ROOT", ["poss(3,1)", "possessive(1,2)", "root(0,3)"]),
+        ("ud2", "not/RB 2 advmod\nnow/RB 0 root\nsoon/RB 2 advmod", ["neg(2,1)", "root(0,2)", "advmod(2,3)"]),
+        (
+            "ud2",
+            "left/VBD 0 root\nyesterday/NN 1 obl:unmarked\nmiles/NNS 1 obl:unmarked",
+            ["root(0,1)", "tmod(1,2)", "npadvmod(1,3)"],
+        ),
+        ("ud2", "left/VBD 0 root\nx/NN 1 obl:tmod\ny/NN 1 obl:npmod", ["root(0,1)", "tmod(1,2)", "npadvmod(1,3)"]),
+        (
+            "clear",
+            "left/VBD 0 ROOT\nyesterday/NN 1 npadvmod\nmiles/NNS 1 npadvmod",
+            ["root(0,1)", "tmod(1,2)", "npadvmod(1,3)"],
+        ),
+        ("ud2", "looks/VBZ 0 root\ngood/JJ 1 xcomp", ["root(0,1)", "acomp(1,2)"]),
+        ("ud2", "wants/VBZ 0 root\nto/TO 3 mark\ngo/VB 1 xcomp", ["root(0,1)", "mark(3,2)", "xcomp(1,3)"]),
+        ("clear", "is/VBZ 0 ROOT\nking/NN 1 attr\ngood/JJ 1 acomp", ["root(0,1)", "xcomp(1,2)", "acomp(1,3)"]),
+        ("ud2", "man/NN 0 root\nknown/VBN 1 acl\nsang/VBD 1 acl:relcl", ["root(0,1)", "vmod(1,2)", "rcmod(1,3)"]),
+        ("clear", "man/NN 0 ROOT\nknown/VBN 1 acl\nsang/VBD 1 relcl", ["root(0,1)", "vmod(1,2)", "rcmod(1,3)"]),
+        (
+            "ud2",
+            "tax/NN 2 compound\ncut/NN 0 root\nup/RP 2 compound:prt\nB/NNP 2 flat",
+            ["nn(2,1)", "root(0,2)", "prt(2,3)", "nn(2,4)"],
+        ),
+        ("ud2", "all/DT 3 det:predet\n3/CD 3 nummod\ndogs/NNS 0 root", ["predet(3,1)", "num(3,2)", "root(0,3)"]),
+        (
+            "clear",
+            "oh/UH 2 intj\ngave/VBD 0 ROOT\nhim/PRP 2 dative\nit/PRP 2 oprd",
+            ["discourse(2,1)", "root(0,2)", "iobj(2,3)", "dobj(2,4)"],
+        ),
+        (
+            "clear",
+            "gave/VBD 0 ROOT\nit/PRP 1 dobj\nto/IN 1 dative\nhim/PRP 3 pobj",
+            ["root(0,1)", "dobj(1,2)", "prep_to(1,4)"],
+        ),
+        # a stranded preposition stays a node; what hung below a dropped one goes to its object
+        ("clear", "what/WP 2 dobj\nlook/VBP 0 ROOT\nat/IN 2 prep", ["dobj(2,1)", "root(0,2)", "prep(2,3)"]),
+        (
+            "clear",
+            "left/VBD 0 ROOT\nright/RB 3 advmod\nafter/IN 1 prep\nlunch/NN 3 pobj",
+            ["root(0,1)", "advmod(4,2)", "prep_after(1,4)"],
+        ),
+        (
+            "clear",
+            "go/VB 0 ROOT\nto/IN 1 prep\nA/NNP 2 pobj\nor/CC 2 cc\nfrom/IN 2 conj\nB/NNP 5 pobj",
+            ["root(0,1)", "prep_to(1,3)", "prep_from(1,6)"],
+        ),
+        # it is not under nmod or obl, so there is no relation to collapse it into
+        (
+            "ud2",
+            "He/PRP 4 nsubj\nis/VBZ 4 cop\nin/IN 4 case\nParis/NNP 0 root",
+            ["nsubj(4,1)", "cop(4,2)", "prep(4,3)", "root(0,4)"],
+        ),
+        ("ud2", "x/NN 0 root\n-/HYPH 1 punct\ny/NN 2 dep", ["root(0,1)", "dep(1,3)"]),
+    ],
+)
+def test_collapsed(scheme, rows, expected):
+    assert edges(rows, scheme) == expected
+
+
+def test_unknown_schemes_are_refused():
+    text, tokens, tree = parse("a/NN 0 root", "other")
+    with pytest.raises(StructureError, match="cannot be collapsed"):
+        collapsed(tree, tokens, text)
+    with pytest.raises(StructureError, match="cannot be made heads"):
+        case_as_head(tree, tokens)
+
+
+def prep_heads(rows):
+    _, tokens, tree = parse(rows)
+    made = case_as_head(tree, tokens)
+    assert made.scheme == "ud2+prep-head"
+    assert case_as_head(made, tokens) is made
+    return [(head + 1, relation) for head, relation in zip(made.head.tolist(), made.relation, strict=True)]
+
+
+def test_case_markers_as_heads():
+    rows = "sat/VBD 0 root\nin/IN 4 case\nthe/DT 4 det\nsun/NN 1 obl"
+    assert prep_heads(rows) == [(0, "root"), (1, "obl"), (4, "det"), (2, "pobj")]
+    # fixed expressions stay below their first word
+    rows = "left/VBD 0 root\nbecause/IN 4 case\nof/IN 2 fixed\nrain/NN 1 obl"
+    assert prep_heads(rows) == [(0, "root"), (1, "obl"), (2, "fixed"), (2, "pobj")]
+    # of several markers each is above the next
+    rows = "came/VBD 0 root\nfrom/IN 4 case\nbehind/IN 4 case\nit/PRP 1 obl"
+    assert prep_heads(rows) == [(0, "root"), (1, "obl"), (2, "pobj"), (3, "pobj")]
+    # dependents to the left of the marker move up with it
+    rows = "He/PRP 4 nsubj\nis/VBZ 4 cop\nin/IN 4 case\nParis/NNP 0 root"
+    assert prep_heads(rows) == [(3, "nsubj"), (3, "cop"), (0, "root"), (3, "pobj")]
+    # a conjunct with a marker of its own hangs below the first marker
+    rows = "go/VB 0 root\nto/IN 3 case\nA/NNP 1 obl\nand/CC 6 cc\nto/IN 6 case\nB/NNP 3 conj"
+    assert prep_heads(rows) == [(0, "root"), (1, "obl"), (2, "pobj"), (5, "cc"), (2, "conj"), (5, "pobj")]
+    # and so does what follows it
+    assert prep_heads(f"{rows}\nsoon/RB 3 advmod")[-3:] == [(2, "conj"), (5, "pobj"), (2, "advmod")]
+    # a phrase that moves up does so with its own marker
+    rows = "went/VBD 0 root\nat/IN 3 case\nleast/JJS 5 nmod\nto/IN 5 case\nA/NNP 1 obl"
+    assert prep_heads(rows) == [(0, "root"), (4, "nmod"), (2, "pobj"), (1, "obl"), (4, "pobj")]
+    rows = "dog/NN 3 nmod:poss\n's/POS 1 case\ntail/NN 0 root"
+    assert prep_heads(rows) == [(3, "nmod:poss"), (1, "case"), (0, "root")]
+
+
+def test_clear_has_prepositions_on_top():
+    _, tokens, tree = parse(PASSIVE_CLEAR, "clear")
+    assert case_as_head(tree, tokens) is tree
+
+
+RELATIONS = st.sampled_from(
+    ["case", "obl", "nmod", "conj", "cc", "punct", "mark", "advcl", "fixed", "prep", "pobj", "pcomp", "agent", "dative"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_views_of_any_tree_are_well_formed(data):
+    text, tokens = data.draw(texts())
+    tree = data.draw(dependencies(tokens))
+    relations = tuple(data.draw(RELATIONS) for _ in range(len(tree)))
+    for scheme in ("ud2", "clear"):
+        made = DependencyTree(tree.head, relations, scheme)
+        case_as_head(made, tokens).check(tokens)
+        found = collapsed(made, tokens, text)
+        kept = [word for _, _, word in found]
+        assert kept == sorted(set(kept))
+        assert all(head == -1 or head in kept for head, _, _ in found)
+
+
+def subtree_families(heads):
+    """Paths from a node down to a leaf, and whole subtrees, as position tuples."""
+    tree = DependencyTree(np.array(heads), ("x",) * len(heads))
+    leaves = [word for word in range(len(tree)) if not tree.children[word]]
+    paths = []
+    for leaf in leaves:
+        path = tree.path_to_root(leaf)
+        paths += [tuple(sorted(path[: k + 1])) for k in range(len(path))]
+    return paths, [tuple(tree.subtree(word)) for word in range(len(tree))]
+
+
+@pytest.mark.parametrize(
+    ("heads", "paths", "longer", "distinct"),
+    [
+        # I saw a girl having a telescope .
+        ([1, -1, 3, 1, 3, 6, 4, 1], 12, 8, 18),
+        # I saw a girl by a telescope .
+        ([1, -1, 3, 1, 1, 6, 4, 1], 11, 7, 16),
+    ],
+)
+def test_worked_subtree_counts(heads, paths, longer, distinct):
+    found, whole = subtree_families(heads)
+    assert len(found) == paths
+    assert sum(len(path) > 1 for path in found) == longer
+    assert sum(len(subtree) > 1 for subtree in whole) == 4
+    assert len({(word,) for word in range(8)} | set(found) | set(whole)) == distinct
+
+
+def test_worked_pooling():
+    def pooled(values):
+        places = np.arange(2)
+        vectors = Vectors(np.array(values), places, places + 1, np.zeros(2, bool), places, 0, "x")
+        return vectors.pooled([[0], [1], [0, 1]])
+
+    hypothesis, reference = pooled([[1, 0], [0, 1]]), pooled([[1, 0], [0.6, 0.8]])
+    assert hypothesis.tolist() == [[1, 0], [0, 1], [1, 1]]
+    np.testing.assert_allclose(reference, [[1, 0], [0.6, 0.8], [1, 0.8]], rtol=1e-6)
+    lengths = np.linalg.norm(hypothesis, axis=1)[:, None] * np.linalg.norm(reference, axis=1)
+    cosines = hypothesis @ reference.T / lengths
+    expected = [[1, 0.6, 0.7809], [0, 0.8, 0.6247], [0.7071, 0.9899, 0.9939]]
+    np.testing.assert_allclose(cosines, expected, atol=5e-5)
+
+
+def test_projective_trees_stay_projective():
+    sentences = list(conllu.read_sentences(shared_file("treebanks/gum-test.conllu.gz")))
+    analyses = [conllu.to_analysis([sentence]) for sentence in sentences]
+    projective = [analysis for analysis in analyses if analysis.dependency.is_projective()]
+    assert len(projective) == 1419
+    assert all(case_as_head(analysis.dependency, analysis.tokens).is_projective() for analysis in projective)
