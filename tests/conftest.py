@@ -32,3 +32,9 @@ class Demo:
 @pytest.fixture(scope="session")
 def demo() -> Demo:
     return Demo(ROOT / "examples" / "demo")
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path_factory, monkeypatch):
+    """No test reads or fills the user's cache of analyses."""
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path_factory.mktemp("cache")))

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from arboreval.api import compare, list_metrics, score
+    from arboreval.api_analysis import analyze
     from arboreval.corpus import Corpus, Segment
     from arboreval.report.model import Report
 
 __version__ = "0.1.0"
 
-__all__ = ["Corpus", "Report", "Segment", "__version__", "compare", "list_metrics", "score"]
+__all__ = ["Corpus", "Report", "Segment", "__version__", "analyze", "compare", "list_metrics", "score"]
 
 _HOME = {
     "Corpus": "arboreval.corpus",
     "Report": "arboreval.report.model",
     "Segment": "arboreval.corpus",
+    "analyze": "arboreval.api_analysis",
     "compare": "arboreval.api",
     "list_metrics": "arboreval.api",
     "score": "arboreval.api",

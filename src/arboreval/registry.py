@@ -1,13 +1,14 @@
-"""Metrics by name. Built-in ones are a line each below; other packages add theirs through the entry point group
-``arboreval.metrics``. Nothing is imported before a metric is asked for."""
+"""Plug-ins by name: metrics here, analyzers in :mod:`arboreval.analysis.analyzer`. Built-in ones are a line each; other
+packages add theirs through an entry point group. Nothing is imported before a plug-in is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arboreval.errors import MissingExtraError, UsageError, unknown_name
 
@@ -29,58 +30,93 @@ BUILT_IN = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of plug-in: what it is called in messages, its entry point group, and what comes with arboreval."""
+
+    name: str
+    group: str
+    built_in: Mapping[str, str]
+
+
+METRICS = Kind("metric", ENTRY_POINT_GROUP, BUILT_IN)
+
+
 @dataclass(frozen=True)
 class Registration:
-    """Where a metric comes from."""
+    """Where a plug-in comes from."""
 
     target: str  # module:class
     distribution: str
 
-    def load(self) -> type[Metric]:
+    def load(self) -> Any:
         module, _, attribute = self.target.partition(":")
         try:
-            loaded = getattr(import_module(module), attribute)
+            return getattr(import_module(module), attribute)
+        except MissingExtraError:
+            raise  # says already what is missing and how to get it
         except ImportError as error:
             raise MissingExtraError(
                 f"{self.target} of the package {self.distribution!r} cannot be imported: {error}."
             ) from error
-        return loaded  # type: ignore[no-any-return]
 
 
 @cache
-def registrations() -> dict[str, Registration]:
-    """All metrics by name; two packages that claim one name are an error that names both."""
-    found = {name: Registration(target, "arboreval") for name, target in BUILT_IN.items()}
-    for point in entry_points(group=ENTRY_POINT_GROUP):
+def registrations(kind: Kind = METRICS) -> dict[str, Registration]:
+    """All plug-ins of a kind by name; two packages that claim one name are an error that names both."""
+    found = {name: Registration(target, "arboreval") for name, target in kind.built_in.items()}
+    for point in entry_points(group=kind.group):
         distribution = point.dist.name if point.dist else "an unknown package"
         if point.name in found:
             raise UsageError(
-                f"the metric {point.name!r} is registered by {found[point.name].distribution!r} "
+                f"the {kind.name} {point.name!r} is registered by {found[point.name].distribution!r} "
                 f"and by {distribution!r}; uninstall one of them."
             )
         found[point.name] = Registration(point.value, distribution)
     return found
 
 
-def metric_class(name: str) -> type[Metric]:
-    known = registrations()
+def load_plugin(kind: Kind, name: str) -> Any:
+    known = registrations(kind)
     if name not in known:
-        raise UsageError(unknown_name("metric", name, known))
+        raise UsageError(unknown_name(kind.name, name, known))
     return known[name].load()
 
 
-def split_spec(spec: str) -> tuple[str, dict[str, str]]:
+def metric_class(name: str) -> type[Metric]:
+    return load_plugin(METRICS, name)  # type: ignore[no-any-return]
+
+
+def split_spec(spec: str, kind: Kind = METRICS) -> tuple[str, dict[str, str]]:
     """``rouge-l:measure=r`` → ``("rouge-l", {"measure": "r"})``."""
     name, *pairs = spec.strip().split(":")
     options: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise UsageError(f"metric {spec!r}: {pair!r} is not an option of the form name=value.")
+            raise UsageError(f"{kind.name} {spec!r}: {pair!r} is not an option of the form name=value.")
         if key in options:
-            raise UsageError(f"metric {spec!r}: option {key!r} is given twice.")
+            raise UsageError(f"{kind.name} {spec!r}: option {key!r} is given twice.")
         options[key] = value
     return name, options
+
+
+def parse_value(what: str, text: str, annotation: str) -> bool | int | float | str:
+    """The text of an option as a value of the type that its annotation names."""
+    if annotation.startswith("bool"):
+        if text.lower() in {"true", "yes", "1", "on"}:
+            return True
+        if text.lower() in {"false", "no", "0", "off"}:
+            return False
+        raise UsageError(f"{what} must be true or false, not {text!r}.")
+    for type_ in (int, float):
+        if annotation.startswith(type_.__name__):
+            try:
+                return type_(text)
+            except ValueError:
+                kind = "a whole number" if type_ is int else "a number"
+                raise UsageError(f"{what} must be {kind}, not {text!r}.") from None
+    return text
 
 
 def make_metric(spec: str, *, lang: str = "en") -> Metric:

@@ -9,6 +9,8 @@ import sys
 import click
 
 from arboreval import __version__
+from arboreval.cli.analyze import analyze
+from arboreval.cli.cache import cache
 from arboreval.cli.compare import compare
 from arboreval.cli.doctor import doctor
 from arboreval.cli.list_show import list_, show
@@ -28,7 +30,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for command in (score, compare, list_, show, doctor):
+for command in (score, compare, analyze, list_, show, cache, doctor):
     cli.add_command(command)
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import click
 
-REQUIRED = ("click", "jinja2", "numpy", "regex", "rich", "rouge-score", "sacrebleu")
+REQUIRED = (
+    "click", "jinja2", "msgspec", "numpy", "onnxruntime", "platformdirs", "regex", "rich", "rouge-score", "sacrebleu",
+    "tokenizers",
+)  # fmt: skip
 #: package → what it is for and how to get it
 OPTIONAL = {
     "pyarrow": "Parquet files: pip install 'arboreval[parquet]'",
     "mecab-python3": "BLEU on Japanese: pip install 'sacrebleu[ja]'",
     "mecab-ko": "BLEU on Korean: pip install 'sacrebleu[ko]'",
+    "spacy": "the analyzer spacy: pip install 'arboreval[spacy]'",
+    "torch": "vectors of other encoders: pip install 'arboreval[torch]'",
+    "transformers": "vectors of other encoders: pip install 'arboreval[torch]'",
 }
 
 

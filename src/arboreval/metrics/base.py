@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arboreval.errors import SegmentError, UsageError, unknown_name
+from arboreval.registry import parse_value
 from arboreval.signature import SignatureValue
 
 FloatArray = NDArray[np.float64]
@@ -192,29 +193,12 @@ def parse_options(metric: type[Metric], texts: Mapping[str, str]) -> dict[str, A
     for name, text in texts.items():
         if name not in fields:
             raise UsageError(unknown_name(f"option of {metric.info.name}", name, fields))
-        values[name] = _parse_value(f"{metric.info.name}: option {name}", text, _type_name(fields[name]))
+        values[name] = parse_value(f"{metric.info.name}: option {name}", text, _type_name(fields[name]))
     return values
 
 
 def _type_name(f: dataclasses.Field[Any]) -> str:
     return f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
-
-
-def _parse_value(what: str, text: str, annotation: str) -> bool | int | float | str:
-    if annotation.startswith("bool"):
-        if text.lower() in {"true", "yes", "1", "on"}:
-            return True
-        if text.lower() in {"false", "no", "0", "off"}:
-            return False
-        raise UsageError(f"{what} must be true or false, not {text!r}.")
-    for type_ in (int, float):
-        if annotation.startswith(type_.__name__):
-            try:
-                return type_(text)
-            except ValueError:
-                kind = "a whole number" if type_ is int else "a number"
-                raise UsageError(f"{what} must be {kind}, not {text!r}.") from None
-    return text
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,112 @@
+"""The SQLite file of the cache: how it is recognised, made and kept small."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+SCHEMA = 1
+#: marks the file as ours, in the header field that SQLite keeps for this ("ArbE")
+APPLICATION = 0x41726245
+_MAGIC = b"SQLite format 3\0"
+#: pruning goes below the limit by this share, so that it does not start over with the next entry
+_PRUNE_TO = 0.9
+
+_TABLES = """
+CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum BLOB NOT NULL, analyzer TEXT NOT NULL,
+                      size INTEGER NOT NULL, used INTEGER NOT NULL);
+CREATE INDEX entries_by_use ON entries (used, size);
+CREATE INDEX entries_by_analyzer ON entries (analyzer, size);
+"""
+
+
+class UnusableError(Exception):
+    """The file is not ours, or of another version; the reason is its text."""
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """Recognises the file, or makes the tables in a new one."""
+    application, version, tables = _identity(db)
+    if application == 0 and version == 0 and tables == 0:
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # must come before the first table
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        if _identity(db)[2] == 0:  # another process may have been quicker
+            for statement in _TABLES.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+        db.commit()
+        application, version, tables = _identity(db)
+    if application != APPLICATION:
+        raise UnusableError("it is another program's database")
+    if version != SCHEMA:
+        raise UnusableError(f"it has the version {version}, this arboreval reads version {SCHEMA}")
+    # the log is lost at worst, never torn; what is lost is made again
+    db.execute("PRAGMA synchronous = NORMAL")
+
+
+def _identity(db: sqlite3.Connection) -> tuple[int, int, int]:
+    application: int = db.execute("PRAGMA application_id").fetchone()[0]
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    tables: int = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    return application, version, tables
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the header says so; works on a file that SQLite cannot open."""
+    header = _header(path)
+    return header.startswith(_MAGIC) and header[68:72] == APPLICATION.to_bytes(4, "big")
+
+
+def is_database(path: Path) -> bool:
+    """Whether SQLite can have written it; an empty file becomes a database when it is first used."""
+    return _header(path)[:16] in (b"", _MAGIC)
+
+
+def _header(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
+
+
+def prune(db: sqlite3.Connection, limit: int | None, before: int | None, *, exact: bool = False) -> int:
+    """Deletes entries not used since ``before``, then the longest unused until the rest fits the limit."""
+    removed = 0
+    if before is not None:
+        with db:
+            removed += db.execute("DELETE FROM entries WHERE used < ?", (before,)).rowcount
+    if limit is not None and _used_bytes(db) > limit:
+        target = limit if exact else int(limit * _PRUNE_TO)
+        # a transaction for each batch, so that others need not wait for the whole
+        while count := _delete_oldest(db, _used_bytes(db) - target):
+            removed += count
+    if removed:
+        shrink(db)
+    return removed
+
+
+def _delete_oldest(db: sqlite3.Connection, excess: float) -> int:
+    """Deletes entries of nearly so many bytes. Less than asked: an entry takes more room than its value, so the
+    caller comes closer in steps."""
+    chosen: list[tuple[int]] = []
+    with db:
+        for rowid, size in db.execute("SELECT rowid, size FROM entries ORDER BY used, rowid LIMIT 1000").fetchall():
+            if excess <= 0:
+                break
+            chosen.append((rowid,))
+            excess -= 1.25 * size
+        db.executemany("DELETE FROM entries WHERE rowid = ?", chosen)
+    return len(chosen)
+
+
+def _used_bytes(db: sqlite3.Connection) -> int:
+    page, count, free = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")
+    )
+    return int(page * (count - free))
+
+
+def shrink(db: sqlite3.Connection) -> None:
+    """Gives free pages back to the disk, and empties the log."""
+    db.executescript("PRAGMA incremental_vacuum")  # execute() would free one page: it stops at the first step
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

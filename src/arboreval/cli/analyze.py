@@ -1,0 +1,180 @@
+"""``arboreval analyze``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arboreval.cli.analysis_options import analysis_options, plain_warnings
+from arboreval.errors import ExitCode, InputError, UsageError
+
+if TYPE_CHECKING:
+    from arboreval.analysis.structures import Analysis
+
+FORMATS = ("text", "json", "conllu", "ptb", "html")
+_STDIN = "-"
+_TABLES = (".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--text", "texts", multiple=True, metavar="TEXT", help="Analyse TEXT; repeatable, instead of FILE.")
+@click.option(
+    "--layers",
+    metavar="LAYER[,LAYER...]",
+    help="Some of dep,const,ucca,rst,srl,ner,vectors.  [default: all that the analyzer makes but vectors]",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Format of the output; json is one object a line.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE instead of standard output."
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Analyse only the first N texts.")
+@analysis_options
+def analyze(
+    file: str | None,
+    texts: tuple[str, ...],
+    layers: str | None,
+    format_: str,
+    output: Path | None,
+    limit: int | None,
+    analyzer: str | None,
+    encoder: str | None,
+    no_cache: bool,
+) -> int:
+    """Show the structure of texts: words, trees, meaning, discourse, roles, entities.
+
+    FILE has a text a line (it may be gzipped); - is standard input.
+
+    \b
+    arboreval analyze --text "The girl having a telescope saw the man."
+    arboreval analyze system.txt --layers dep,const --format html -o trees.html
+    """
+    from itertools import islice
+
+    from arboreval.analysis.analyzer import DEFAULT_ANALYZER, make_analyzer
+    from arboreval.api_analysis import analyze as run
+
+    if (file is None) == (not texts):
+        raise UsageError("give either a FILE (or - for standard input) or --text.")
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"cannot write {output}: there is no folder {output.parent}.")
+    lines: Iterable[str] = _lines(file) if file is not None else texts
+    made = make_analyzer(analyzer or DEFAULT_ANALYZER, files=[file] if file not in (None, _STDIN) else [])
+    if format_ == "ptb" and "const" not in (made.provides if layers is None else layers.split(",")):
+        raise UsageError("the format ptb needs the layer const.")
+    count: dict[str, int] = {"ok": 0, "degraded": 0, "failed": 0}
+    with plain_warnings():
+        analyses = run(islice(lines, limit), analyzer=made, layers=layers, encoder=encoder, cache=not no_cache)
+        with _writer(output) as write:
+            if format_ == "html":
+                title = f"Analysis of {Path(file).name if file not in (None, _STDIN) else 'a text'}"
+                write(_page(_counted(analyses, count), title))
+            else:
+                for number, analysis in enumerate(_counted(analyses, count), 1):
+                    write(_RENDER[format_](analysis, number))
+    total = sum(count.values())
+    for status in ("degraded", "failed"):
+        if count[status]:
+            click.echo(f"{count[status]} of {total} texts {status}.", err=True)
+    return ExitCode.SOME_FAILED if count["failed"] else ExitCode.OK
+
+
+def _counted(analyses: Iterable[Analysis], count: dict[str, int]) -> Iterator[Analysis]:
+    for analysis in analyses:
+        count[analysis.status] += 1
+        yield analysis
+
+
+@contextmanager
+def _writer(output: Path | None) -> Iterator[Callable[[str], object]]:
+    if output is None:
+        # a lone surrogate in a text must not lose the rest
+        yield lambda text: click.echo(text.encode("utf-8", "replace").decode(), nl=False)
+        return
+    from arboreval.report.files import opened_atomically
+
+    with opened_atomically(output) as file:
+        yield lambda text: file.write(text.encode("utf-8", "replace").decode())
+
+
+def _lines(path: str) -> Iterator[str]:
+    """The lines of a text file as they come."""
+    import gzip
+    import zlib
+
+    if path.lower().removesuffix(".gz").endswith(_TABLES):
+        raise UsageError(f"{path} is a table; analyze reads plain text, a text a line.")
+    origin = "standard input" if path == _STDIN else path
+    number = 0
+    try:
+        with nullcontext(sys.stdin.buffer) if path == _STDIN else Path(path).open("rb") as raw:
+            packed = getattr(raw, "peek", lambda _: b"")(2)[:2] == b"\x1f\x8b"
+            source: Any = gzip.GzipFile(fileobj=raw) if packed else raw
+            for number, data in enumerate(source, 1):
+                yield data.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a file.") from None
+    except UnicodeDecodeError as error:
+        where = f"{origin}, line {number}, byte {error.start + 1}"
+        raise InputError(f"{where}: 0x{error.object[error.start]:02x} is not valid UTF-8.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{origin} cannot be read: {error}.") from error
+    if number == 0:
+        raise InputError(f"{origin} is empty.")
+
+
+# --- formats -----------------------------------------------------------------------------------------------------
+
+
+def _text(analysis: Analysis, number: int) -> str:
+    from arboreval.report.trees.text import render
+
+    return ("\n" if number > 1 else "") + render(analysis, number)
+
+
+def _json(analysis: Analysis, number: int) -> str:
+    from arboreval.analysis.codec import to_json
+
+    return to_json(analysis).decode() + "\n"
+
+
+def _conllu(analysis: Analysis, number: int) -> str:
+    from arboreval.analysis.formats.conllu import from_analysis
+
+    # a text without words has no sentences; the numbers of the others tell where it was
+    return "".join(map(str, from_analysis(analysis, number))) if len(analysis) else ""
+
+
+def _ptb(analysis: Analysis, number: int) -> str:
+    from arboreval.analysis.formats.ptb import from_analysis
+
+    return "".join(f"# seg = {number}\n{tree}\n" for tree in from_analysis(analysis)) if len(analysis) else ""
+
+
+_RENDER = {"text": _text, "json": _json, "conllu": _conllu, "ptb": _ptb}
+
+
+def _page(analyses: Iterable[Analysis], title: str) -> str:
+    from arboreval.report.trees.html import MAX_ANALYSES, render
+
+    shown: list[Analysis] = []
+    total = 0
+    for analysis in analyses:
+        total += 1
+        if total <= MAX_ANALYSES:
+            shown.append(analysis)
+    return render(shown, total, title)

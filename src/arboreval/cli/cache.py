@@ -1,0 +1,73 @@
+"""``arboreval cache``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.group()
+def cache() -> None:
+    """Look after the cache of analyses.
+
+    It is in ARBOREVAL_CACHE, or else in the user's cache folder, and holds up to 2 GB (or ARBOREVAL_CACHE_LIMIT, for
+    example 500MB). What has not been used for the longest time goes first.
+    """
+
+
+@cache.command()
+def info() -> None:
+    """Print where the cache is and what it holds."""
+    from arboreval.analysis.store import Store
+    from arboreval.cli.analysis_options import plain_warnings
+
+    with plain_warnings():
+        found = Store().info()
+    click.echo(f"file     {found.path}{'' if found.path.exists() else ' (not there yet)'}")
+    click.echo(f"entries  {found.entries:,}")
+    click.echo(f"size     {_bytes(found.size)} of at most {_bytes(found.limit)}")
+    for analyzer, (entries, size) in found.analyzers.items():
+        click.echo(f"  {analyzer or 'unknown'}: {entries:,} entries, {_bytes(size)}")
+
+
+@cache.command()
+def verify() -> int:
+    """Check every entry and remove those that are damaged. Exit with 3 if there were any."""
+    from arboreval.analysis.store import Store
+    from arboreval.cli.analysis_options import plain_warnings
+    from arboreval.errors import ExitCode
+
+    with plain_warnings():
+        good, bad = Store().verify()
+    click.echo(f"{good:,} sound, {bad:,} damaged{' (removed)' if bad else ''}")
+    return ExitCode.SOME_FAILED if bad else ExitCode.OK
+
+
+@cache.command()
+@click.option("--max-size", metavar="SIZE", help="Remove the longest unused until this much is left, e.g. 500MB.")
+@click.option("--unused", type=click.FloatRange(min=0), metavar="DAYS", help="Remove what was not used for DAYS days.")
+def prune(max_size: str | None, unused: float | None) -> None:
+    """Make the cache smaller; without options, down to its limit."""
+    from arboreval.analysis.store import Store, parse_size
+    from arboreval.cli.analysis_options import plain_warnings
+
+    limit = None if max_size is None else parse_size(max_size)
+    with plain_warnings():
+        removed = Store().prune(limit, unused)
+    click.echo(f"{removed:,} entries removed")
+
+
+@cache.command()
+def clear() -> None:
+    """Remove every entry."""
+    from arboreval.analysis.store import Store
+
+    click.echo(f"{Store().clear():,} entries removed")
+
+
+def _bytes(size: int) -> str:
+    value = float(size)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

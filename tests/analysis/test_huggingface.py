@@ -1,0 +1,169 @@
+"""Vectors of a Hugging Face encoder, with a tiny model made here: nothing is downloaded."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+import samples
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install torch==2.13.0")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
+
+import arboreval  # noqa: E402
+from arboreval.analysis.external.huggingface import EncodedAnalyzer, _windows, make_encoder  # noqa: E402
+from arboreval.errors import UsageError  # noqa: E402
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "girl", "having", "a", "tele", "##scope", "saw", "man", ".",
+         *(f"w{i}" for i in range(10))]  # fmt: skip
+
+
+def make_model(folder, positions=32, seed=0):
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    torch.manual_seed(seed)
+    vocabulary = {word: i for i, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=24,
+        max_position_embeddings=positions,
+    )  # fmt: skip
+    model = transformers.BertModel(config).eval()
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return model, fast
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    model, tokenizer = make_model(folder)
+    return folder, model, tokenizer
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / "cache"))
+
+
+def expected(model, tokenizer, text, layer):
+    with torch.inference_mode():
+        output = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+    return output.hidden_states[layer][0].numpy()
+
+
+@pytest.mark.parametrize("layer", [0, 1, 3, -1])
+def test_values_are_those_of_transformers(made, layer):
+    folder, model, tokenizer = made
+    text = samples.telescope().text
+    spec = f"{folder}:layer={layer}"
+    (analysis,) = arboreval.analyze([text], analyzer=samples.SampleAnalyzer(), encoder=spec, cache=False)
+    vectors = analysis.vectors
+    np.testing.assert_allclose(vectors.values, expected(model, tokenizer, text, layer), atol=1e-6)
+    assert (vectors.layer, vectors.encoder) == (layer % 4, "tiny")
+    assert vectors.special.tolist() == [True, *[False] * 10, True]
+    assert vectors.word.tolist() == [-1, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, -1]
+    pieces = [text[i:j] for i, j in zip(vectors.start.tolist(), vectors.end.tolist(), strict=True)]
+    assert pieces[1:-1] == ["The", "girl", "having", "a", "tele", "scope", "saw", "the", "man", "."]
+    np.testing.assert_allclose(vectors.words(9)[4], vectors.values[5:7].mean(axis=0), rtol=1e-6)
+    assert analysis.dependency == samples.telescope().dependency
+
+
+def test_last_layer_is_the_default_and_layers_choose(made):
+    folder = made[0]
+    texts = ["w1 w2", "", "fail here"]
+    plain = list(arboreval.analyze(texts, analyzer=samples.SampleAnalyzer(), encoder=str(folder)))
+    assert plain[0].vectors.layer == 3
+    assert len(plain[1].vectors) == 2  # [CLS] [SEP]
+    assert (plain[2].status, plain[2].vectors) == ("failed", None)
+    (only,) = arboreval.analyze(texts[:1], analyzer=samples.SampleAnalyzer(), encoder=str(folder), layers="dep")
+    assert only.vectors is None
+
+
+def test_a_long_text_is_read_in_windows(made):
+    folder, model, tokenizer = made
+    text = " ".join(f"w{i % 10}" for i in range(100))
+    (analysis,) = arboreval.analyze([text], analyzer=samples.SampleAnalyzer(), encoder=str(folder), cache=False)
+    vectors = analysis.vectors
+    assert len(vectors) == 102
+    assert vectors.word.tolist() == [-1, *range(100), -1]
+    # 30 sub-words fit: the windows start at 0, 15, 30, 45, 60, 70
+    words = text.split()
+    first = expected(model, tokenizer, " ".join(words[:30]), 3)
+    second = expected(model, tokenizer, " ".join(words[15:45]), 3)
+    final = expected(model, tokenizer, " ".join(words[70:]), 3)
+    np.testing.assert_allclose(vectors.values[:23], first[:23], atol=1e-6)
+    np.testing.assert_allclose(vectors.values[23:38], second[8:23], atol=1e-6)
+    np.testing.assert_allclose(vectors.values[-5:], final[-5:], atol=1e-6)
+
+
+@pytest.mark.parametrize(("count", "room"), [(5, 5), (6, 5), (30, 7), (31, 2), (9, 1), (0, 3)])
+def test_windows_keep_every_sub_word_once(count, room):
+    windows = _windows(count, room)
+    assert [i for w in windows for i in range(w.keep, w.until)] == list(range(count))
+    assert all(w.first <= w.keep <= w.until <= w.last and w.last - w.first <= room for w in windows)
+
+
+def test_other_texts_change_no_bit(made):
+    folder = made[0]
+    texts = [" ".join(f"w{(i * j) % 10}" for i in range(j)) for j in range(1, 40)]
+    together = list(arboreval.analyze(texts, analyzer=samples.SampleAnalyzer(), encoder=str(folder), cache=False))
+    for text, analysis in zip(texts[::6], together[::6], strict=True):
+        (alone,) = arboreval.analyze([text], analyzer=samples.SampleAnalyzer(), encoder=str(folder), cache=False)
+        assert alone == analysis
+    spec = f"{folder}:batch=8"
+    batched = list(arboreval.analyze(texts, analyzer=samples.SampleAnalyzer(), encoder=spec, cache=False))
+    for a, b in zip(together, batched, strict=True):
+        np.testing.assert_allclose(a.vectors.values, b.vectors.values, atol=1e-5)
+
+
+def test_the_fingerprint_tells_models_and_layers_apart(made, tmp_path):
+    folder = made[0]
+    make_model(tmp_path / "tiny", seed=1)
+    specs = [str(folder), f"{folder}:layer=3", f"{folder}:layer=1", str(tmp_path / "tiny")]
+    marks = [EncodedAnalyzer(samples.SampleAnalyzer(), make_encoder(spec)).fingerprint for spec in specs]
+    assert marks[0] == marks[1]
+    assert len(set(marks)) == 3
+    assert all(mark.startswith("sample-1+tiny@") for mark in marks)
+
+
+def test_structures_come_from_the_cache_and_vectors_on_request(made):
+    folder = made[0]
+    text = [samples.telescope().text]
+    analyzers = [samples.SampleAnalyzer() for _ in range(4)]
+    first = list(arboreval.analyze(text, analyzer=analyzers[0], encoder=str(folder)))
+    assert list(arboreval.analyze(text, analyzer=analyzers[1], encoder=str(folder))) == first
+    assert [a.asked for a in analyzers[:2]] == [text, []]
+    assert list(arboreval.analyze(text, analyzer=analyzers[2], encoder=str(folder), cache_vectors=True)) == first
+    assert list(arboreval.analyze(text, analyzer=analyzers[3], encoder=str(folder), cache_vectors=True)) == first
+
+
+def test_errors_are_one_sentence(made, tmp_path):
+    folder = made[0]
+    for spec, message in [
+        (f"{folder}:layer=9", "has the layers 0 to 3, not 9."),
+        (f"{folder}:layr=1", "Did you mean 'layer'?"),
+        (f"{folder}:layer=x", "must be a whole number"),
+        (f"{folder}:batch=0", "must be at least 1"),
+        ("./nowhere/at/all", "there is no folder ./nowhere/at/all"),
+        ("some-owner/no-such-model", "cannot be loaded (HF_HUB_OFFLINE is set)"),
+        (":layer=1", "write PATH"),
+    ]:
+        with pytest.raises(UsageError) as caught:
+            make_encoder(spec)
+        assert message in str(caught.value)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "nothing"}))
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        make_encoder(str(tmp_path))

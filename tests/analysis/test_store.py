@@ -1,0 +1,300 @@
+"""The cache: what is put in comes out, and nothing that happens to the file fails a run."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import sqlite3
+import warnings
+
+import pytest
+import samples
+from samples import SampleAnalyzer
+
+import arboreval
+from arboreval.analysis.store import FILE, CacheWarning, Store, cache_folder, entry_key, parse_size
+from arboreval.analysis.store_file import APPLICATION
+from arboreval.errors import UsageError
+
+TEXTS = [samples.telescope().text, samples.two_sentences().text, "one two three"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ARBOREVAL_CACHE_LIMIT", raising=False)
+    return tmp_path / "cache"
+
+
+def run(analyzer, texts=TEXTS, **options):
+    return list(arboreval.analyze(texts, analyzer=analyzer, **options))
+
+
+def change(folder, statement, *parameters):
+    with sqlite3.connect(folder / FILE) as db:
+        db.execute(statement, parameters)
+    db.close()
+
+
+def test_the_second_run_analyses_nothing(folder):
+    first, second = SampleAnalyzer(), SampleAnalyzer()
+    made = run(first)
+    assert run(second) == made
+    assert (first.asked, second.asked) == (TEXTS, [])
+    assert made[0] == samples.telescope()
+    with sqlite3.connect(folder / FILE) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    db.close()
+
+
+def test_another_analyzer_text_or_layer_set_is_another_entry():
+    run(SampleAnalyzer())
+    other = SampleAnalyzer("sample-2")
+    assert [a.fingerprint for a in run(other)] == ["sample-2"] * 3
+    assert other.asked == TEXTS
+    assert Store().info().analyzers.keys() == {"sample-1", "sample-2"}
+    keys = {entry_key(*k) for k in [("a", "bc", ["dep"]), ("c", "ab", ["dep"]), ("a", "bc", ["ner"])]}
+    assert len(keys) == 3
+    assert entry_key("a", "b", ["ner", "dep"]) == entry_key("a", "b", ["dep", "ner"])
+
+
+def test_no_cache_leaves_no_trace(folder):
+    run(SampleAnalyzer(), cache=False)
+    assert not folder.exists()
+
+
+def test_vectors_are_kept_only_on_request():
+    makes = [SampleAnalyzer(vectors=True) for _ in range(5)]
+    plain = run(makes[0])
+    assert plain[0].vectors is None
+    with_vectors = run(makes[1], layers="dep,vectors")
+    assert with_vectors[0].vectors == samples.vectors_of(with_vectors[0].tokens)
+    assert makes[1].asked == TEXTS  # they had to be encoded
+    run(makes[2], layers="dep,vectors", cache_vectors=True)
+    assert run(makes[3], layers="dep,vectors", cache_vectors=True) == with_vectors
+    assert makes[3].asked == []
+    run(makes[4])
+    assert makes[4].asked == []
+
+
+def test_failed_analyses_are_not_kept():
+    run(SampleAnalyzer(), ["fail 1"])
+    again = SampleAnalyzer()
+    assert run(again, ["fail 1"])[0].status == "failed"
+    assert again.asked == ["fail 1"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entries SET value = x'00' WHERE rowid = 1",
+        "UPDATE entries SET checksum = x'00' WHERE rowid = 1",
+        "UPDATE entries SET value = 'text' WHERE rowid = 1",
+        "UPDATE entries SET value = (SELECT value FROM entries WHERE rowid = 2),"
+        " checksum = (SELECT checksum FROM entries WHERE rowid = 2) WHERE rowid = 1",
+    ],
+)
+def test_a_damaged_entry_is_made_again_and_reported(folder, damage):
+    made = run(SampleAnalyzer())
+    change(folder, damage)
+    again = SampleAnalyzer()
+    with pytest.warns(CacheWarning, match="1 damaged entry was found in the cache"):
+        assert run(again) == made
+    assert again.asked == TEXTS[:1]
+    third = SampleAnalyzer()
+    assert run(third) == made
+    assert third.asked == []
+
+
+def test_verify_removes_what_is_damaged(folder):
+    run(SampleAnalyzer())
+    change(folder, "UPDATE entries SET value = x'00' WHERE rowid > 1")
+    assert Store().verify() == (1, 2)
+    assert Store().verify() == (1, 0)
+
+
+def test_the_longest_unused_entries_are_pruned_first(folder):
+    texts = [f"text number {i} " + "word " * 300 for i in range(60)]
+    run(SampleAnalyzer(), texts)
+    for i in range(60):
+        change(folder, "UPDATE entries SET used = ? WHERE rowid = ?", 1_000_000 + (i * 7) % 60, i + 1)
+    store = Store()
+    size = store.info().size
+    removed = store.prune(limit=size // 2)
+    assert 20 < removed < 40
+    store.close()
+    assert Store().info().size <= size // 2
+    with sqlite3.connect(folder / FILE) as db:
+        kept = {used for (used,) in db.execute("SELECT used FROM entries")}
+    db.close()
+    assert kept == {1_000_000 + i for i in range(removed, 60)}
+    assert Store().prune(unused_days=1) == 60 - removed
+    assert Store().info().entries == 0
+
+
+def test_use_makes_an_entry_young(folder):
+    run(SampleAnalyzer())
+    change(folder, "UPDATE entries SET used = 1000000")
+    run(SampleAnalyzer(), TEXTS[1:])
+    assert Store().prune(unused_days=1) == 1
+    assert Store().info().entries == 2
+
+
+def test_a_run_keeps_the_limit(folder, monkeypatch):
+    monkeypatch.setenv("ARBOREVAL_CACHE_LIMIT", "200kB")
+    run(SampleAnalyzer(), [f"text number {i} " + "word " * 300 for i in range(60)])
+    assert 100_000 < Store().info().size <= 200_000
+    assert 0 < Store().info().entries < 60
+
+
+def _write(folder, start):
+    store = Store(folder)
+    for i in range(start, start + 200, 5):
+        analyses = [samples.simple(f"text {j}") for j in range(i, i + 5)]
+        store.put([(entry_key(a.text, "f", ()), a) for a in analyses])
+    store.close()
+
+
+def test_two_processes_write_at_once(folder):
+    context = multiprocessing.get_context("spawn")
+    # half of the entries are written by both
+    workers = [context.Process(target=_write, args=(folder, start)) for start in (0, 100)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    store = Store(folder)
+    assert store.verify() == (300, 0)
+    found = store.get([entry_key(f"text {j}", "f", ()) for j in range(300)])
+    assert [a.text for a in found.values()] == [f"text {j}" for j in range(300)]
+
+
+def test_a_store_travels_to_other_processes_without_its_connection(folder):
+    store = Store(folder, 5)
+    store.get([b"x"])
+    copy = pickle.loads(pickle.dumps(store))
+    assert (copy.path, copy.limit, copy._connection) == (store.path, 5, None)
+
+
+def expect_one_warning(message, analyzer=None):
+    analyzer = analyzer or SampleAnalyzer()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = run(analyzer)
+    assert made == run(SampleAnalyzer(), cache=False)
+    assert [w.category for w in caught] == [CacheWarning]
+    assert message in str(caught[0].message)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / "file" / "cache"))
+    expect_one_warning("cannot be used (Not a directory); going on without it.")
+
+
+def test_a_read_only_database(folder, monkeypatch):
+    run(SampleAnalyzer(), TEXTS[:1])
+    connect = sqlite3.connect
+
+    def read_only(*args, **kwargs):
+        db = connect(*args, **kwargs)
+        db.execute("PRAGMA query_only = ON")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+    analyzer = SampleAnalyzer()
+    expect_one_warning("cannot be written (attempt to write a readonly database); new analyses are not kept.", analyzer)
+    assert analyzer.asked == TEXTS[1:]  # what is there is still read
+
+
+def test_a_full_disk(folder, monkeypatch):
+    run(SampleAnalyzer(), ["a"])
+    connect = sqlite3.connect
+
+    def full(*args, **kwargs):
+        db = connect(*args, **kwargs)
+        db.execute("PRAGMA max_page_count = 1")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    texts = ["word " * 3000]
+    with pytest.warns(CacheWarning, match="cannot be written .database or disk is full."):
+        assert len(run(SampleAnalyzer(), texts)) == 1
+
+
+def test_a_locked_database(folder, monkeypatch):
+    run(SampleAnalyzer(), ["a"])
+    monkeypatch.setattr("arboreval.analysis.store._BUSY_SECONDS", 0.05)
+    other = sqlite3.connect(folder / FILE)
+    other.execute("BEGIN IMMEDIATE")
+    expect_one_warning("cannot be written (database is locked)")
+    other.rollback()
+    other.close()
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at " * 40, b"x"])
+def test_a_file_that_is_no_database(folder, content):
+    folder.mkdir()
+    (folder / FILE).write_bytes(content)
+    expect_one_warning("cannot be used (it is not a database)")
+    assert (folder / FILE).read_bytes() == content
+    with pytest.raises(UsageError, match="It was left as it is"):
+        Store().clear()
+    assert (folder / FILE).read_bytes() == content
+
+
+def test_a_database_of_another_program(folder):
+    folder.mkdir()
+    change(folder, "CREATE TABLE bookmarks (url TEXT)")
+    expect_one_warning("it is another program's database")
+    with pytest.raises(UsageError, match="another program's"):
+        Store().clear()
+
+
+def test_an_unknown_schema_version(folder):
+    run(SampleAnalyzer())
+    change(folder, "PRAGMA user_version = 99")
+    expect_one_warning("it has the version 99, this arboreval reads version 1")
+    assert Store().clear() == 0  # ours, so it may go
+    run(SampleAnalyzer())
+    assert Store().info().entries == 3
+
+
+def test_a_damaged_file(folder):
+    run(SampleAnalyzer(), [f"text number {i} " + "word " * 300 for i in range(20)])
+    data = bytearray((folder / FILE).read_bytes())
+    assert data[68:72] == APPLICATION.to_bytes(4, "big")
+    data[100:20_000] = b"\xff" * 19_900
+    (folder / FILE).write_bytes(data)
+    with pytest.warns(CacheWarning):
+        assert len(run(SampleAnalyzer())) == 3
+    assert Store().clear() == 0
+    run(SampleAnalyzer())
+    assert Store().info().entries == 3
+
+
+def test_clear():
+    run(SampleAnalyzer())
+    assert Store().clear() == 3
+    assert Store().info().entries == 0
+    assert Store().clear() == 0
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path):
+    assert cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("ARBOREVAL_CACHE")
+    assert cache_folder().name == "arboreval"
+
+
+def test_sizes():
+    assert [parse_size(s) for s in ("2GB", "500 MB", "1.5k", "10", "3b")] == [2 * 10**9, 5 * 10**8, 1500, 10, 3]
+    for wrong in ("", "GB", "-1GB", "2 XB", "many", "nan"):
+        with pytest.raises(UsageError, match="is not a size"):
+            parse_size(wrong)
+
+
+def test_a_lone_surrogate_is_analysed_but_not_kept():
+    text = "a \ud800 b"
+    assert run(SampleAnalyzer(), [text])[0].text == text
+    assert Store().info().entries == 0

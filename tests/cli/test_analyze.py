@@ -1,0 +1,198 @@
+"""``arboreval analyze`` and ``arboreval cache``."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "analysis"))
+import samples
+
+import arboreval
+from arboreval.analysis.codec import from_json
+from arboreval.analysis.store import FILE
+from arboreval.analysis.structures import Analysis
+from arboreval.cli import main
+from arboreval.registry import registrations
+
+TEXTS = [samples.telescope().text, samples.two_sentences().text]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A plug-in analyzer named sample, a file of two texts, and a cache of our own."""
+
+    class Point:
+        name, value = "sample", "samples:SampleAnalyzer"
+        dist = None
+
+    monkeypatch.setattr("arboreval.registry.entry_points", lambda group: [Point] if "analyzers" in group else [])
+    registrations.cache_clear()
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ARBOREVAL_CACHE_LIMIT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.txt").write_text("\n".join(TEXTS) + "\n")
+    yield tmp_path
+    registrations.cache_clear()
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return run
+
+
+def analyze(run, *args):
+    return run("analyze", *args, "--analyzer", "sample")
+
+
+def test_text(run):
+    code, out, err = analyze(run, "x.txt", "--layers", "dep,ner")
+    assert (code, err) == (0, "")
+    assert out.startswith("[1] The girl having a telescope saw the man.\n\ndependencies (ud2)\n     ┌─ The")
+    assert "\n[2] Mary called John up in Paris. They left, as it rained.\n" in out
+    assert "  [PER Mary] called [PER John] up in [LOC Paris] ." in out
+    assert "constituents" not in out
+
+
+def test_json_is_what_the_function_gives(run):
+    code, out, _ = analyze(run, "x.txt", "--format", "json")
+    assert code == 0
+    analyses = [from_json(line, Analysis) for line in out.splitlines()]
+    assert analyses == list(arboreval.analyze(TEXTS, analyzer=samples.SampleAnalyzer(), cache=False))
+
+
+def test_parse_files_can_be_read_back(run, here):
+    (here / "x.txt").write_text(f"{TEXTS[0]}\n\n{TEXTS[1]}\n")
+    for format_, suffix in (("conllu", "conllu"), ("ptb", "ptb")):
+        code, _, err = analyze(run, "x.txt", "--format", format_, "-o", f"x.txt.{suffix}")
+        assert (code, err) == (0, "")
+    code, out, _ = run("analyze", "x.txt", "--analyzer", "files", "--format", "json")
+    assert code == 0
+    analyses = [from_json(line, Analysis) for line in out.splitlines()]
+    for analysis, sample in zip(analyses[::2], (samples.telescope(), samples.two_sentences()), strict=True):
+        assert analysis.tokens == sample.tokens
+        assert analysis.dependency == sample.dependency
+        assert analysis.constituency == sample.constituency
+    assert len(analyses[1]) == 0
+
+
+def test_html(run, here):
+    code, out, _ = analyze(run, "x.txt", "--format", "html", "-o", "x.html")
+    assert (code, out) == (0, "")
+    page = (here / "x.html").read_text()
+    assert "<title>Analysis of x.txt · arboreval</title>" in page
+    assert page.count("<svg ") == 3 + 3 + 3 + 2
+    assert "dashed: remote" in page
+    assert "http" not in page.replace('<meta http-equiv="Content-Security-Policy"', "")
+
+
+def test_texts_standard_input_gzip_and_limit(run, here, monkeypatch):
+    _, expected, _ = analyze(run, "--text", TEXTS[0], "--text", TEXTS[1])
+    assert analyze(run, "x.txt")[1] == expected
+    (here / "x.txt.gz").write_bytes(gzip.compress((here / "x.txt").read_bytes()))
+    assert analyze(run, "x.txt.gz")[1] == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((here / "x.txt").read_bytes())))
+    assert analyze(run, "-")[1] == expected
+    assert analyze(run, "x.txt", "--limit", "1")[1] == analyze(run, "--text", TEXTS[0])[1]
+
+
+def test_some_texts_failed_is_exit_3(run, here):
+    (here / "f.txt").write_text("fail one\nfine\nfail two\n")
+    code, out, err = analyze(run, "f.txt", "--format", "json")
+    assert code == 3
+    assert err == "2 of 3 texts failed.\n"
+    assert [json.loads(line)["status"] for line in out.splitlines()] == ["failed", "ok", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        ([], 2, "error: give either a FILE (or - for standard input) or --text."),
+        (["x.txt", "--text", "a"], 2, "error: give either a FILE"),
+        (["none.txt"], 4, "error: none.txt: there is no such file."),
+        (["."], 4, "error: . is a folder, not a file."),
+        (["empty.txt"], 4, "error: empty.txt is empty."),
+        (["bad.txt"], 4, "error: bad.txt, line 2, byte 2: 0xff is not valid UTF-8."),
+        (["x.tsv"], 2, "error: x.tsv is a table; analyze reads plain text"),
+        (["x.txt", "--layers", "dpe"], 2, "error: unknown layer 'dpe'. Did you mean 'dep'?"),
+        (["x.txt", "--layers", "vectors"], 2, "error: the analyzer 'sample' makes no layer 'vectors'"),
+        (["x.txt", "--layers", "dep", "--format", "ptb"], 2, "error: the format ptb needs the layer const."),
+        (["x.txt", "--analyzer", "smaple"], 2, "error: unknown analyzer 'smaple'. Did you mean 'sample'?"),
+        (["x.txt", "--analyzer", "files"], 4, "error: x.txt has no parses beside it"),
+        (["--text", "a", "--analyzer", "files"], 2, "error: the analyzer 'files' needs the file"),
+        (["x.txt", "-o", "nowhere/out"], 2, "error: cannot write nowhere/out: there is no folder nowhere."),
+    ],
+)
+def test_errors_are_one_sentence_with_an_exit_code(run, here, args, code, message):
+    (here / "empty.txt").write_text("")
+    (here / "bad.txt").write_bytes(b"ok\nx\xff\n")
+    if "-o" not in args:
+        args = [*args, "-o", "result"]
+    got, out, err = run("analyze", *(["--analyzer", "sample"] if "--analyzer" not in args else []), *args)
+    assert (got, out) == (code, "")
+    assert err.startswith(message)
+    assert not (here / "result").exists()
+
+
+def test_the_cache_commands(run, here):
+    assert run("cache", "info")[1].endswith(" (not there yet)\nentries  0\nsize     0 bytes of at most 2.0 GB\n")
+    assert run("cache", "verify") == (0, "0 sound, 0 damaged\n", "")
+    analyze(run, "x.txt")
+    _, out, _ = run("cache", "info")
+    assert out.startswith(f"file     {here / 'cache' / FILE}\nentries  2\n")
+    assert "  sample-1: 2 entries, " in out
+    with sqlite3.connect(here / "cache" / FILE) as db:
+        db.execute("UPDATE entries SET value = x'00' WHERE rowid = 1")
+    db.close()
+    code, _, err = analyze(run, "x.txt")
+    assert code == 0
+    assert err.startswith("warning: 1 damaged entry was found in the cache")
+    assert run("cache", "verify") == (0, "2 sound, 0 damaged\n", "")
+    with sqlite3.connect(here / "cache" / FILE) as db:
+        db.execute("UPDATE entries SET value = x'00' WHERE rowid = 2")
+    db.close()
+    assert run("cache", "verify") == (3, "1 sound, 1 damaged (removed)\n", "")
+    assert run("cache", "prune")[1] == "0 entries removed\n"
+    assert run("cache", "prune", "--unused", "0.5")[1] == "0 entries removed\n"
+    assert run("cache", "prune", "--max-size", "1kB")[1] == "1 entries removed\n"
+    analyze(run, "x.txt")
+    assert run("cache", "clear")[1] == "2 entries removed\n"
+    code, _, err = run("cache", "prune", "--max-size", "much")
+    assert (code, err) == (2, "error: 'much' is not a size; write for example 500MB or 2GB.\n")
+
+
+def test_no_cache(run, here):
+    assert analyze(run, "x.txt", "--no-cache")[0] == 0
+    assert not (here / "cache").exists()
+
+
+def test_a_foreign_file_in_the_cache_is_a_warning(run, here):
+    (here / "cache").mkdir()
+    (here / "cache" / FILE).write_text("my diary")
+    code, out, err = analyze(run, "--text", "a b")
+    assert code == 0
+    assert out.startswith("[1] a b")
+    assert err.count("warning: the cache") == 1
+    code, _, err = run("cache", "clear")
+    assert code == 2
+    assert err.endswith("It was left as it is.\n")
+    assert (here / "cache" / FILE).read_text() == "my diary"
+
+
+@pytest.mark.parametrize("arguments", [["analyze", "--help"], ["cache", "--help"], ["cache", "prune", "--help"]])
+def test_help(run, arguments):
+    code, out, _ = run(*arguments)
+    assert code == 0
+    assert out.startswith("Usage: arboreval ")
