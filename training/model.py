@@ -86,6 +86,11 @@ class Encoder(nn.Module):
                 kept = x
         return x, kept
 
+    def set_dropout(self, dropout: float) -> None:
+        self.dropout = dropout
+        for layer in self.layers:
+            layer.dropout = dropout
+
     def load_pretrained(self, state: dict[str, Tensor]) -> None:
         """Copies the Hugging Face weights of the layers there are."""
         names = {

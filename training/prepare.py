@@ -12,7 +12,7 @@ import csv
 import gzip
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
@@ -331,6 +331,24 @@ def report(split: str, sentences: list[Sentence]) -> list[str]:
     return lines
 
 
+def lemma_lexicon(sentences: list[dict]) -> dict[str, dict[str, str]]:
+    """{part of speech: {form: lemma}} where at least four in five of the training tokens agree.
+
+    The encoder splits rare words into pieces and does not see where they were joined; the lexicon knows the forms seen.
+    """
+    seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for sentence in sentences:
+        if sentence["lemma"]:
+            for form, tag, lemma in zip(sentence["words"], sentence["upos"], sentence["lemma"], strict=True):
+                seen[tag, form][lemma] += 1
+    lexicon: dict[str, dict[str, str]] = {}
+    for (tag, form), lemmas in sorted(seen.items()):
+        lemma, count = lemmas.most_common(1)[0]
+        if count >= 0.8 * lemmas.total():
+            lexicon.setdefault(tag, {})[form] = lemma
+    return lexicon
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with treebanks/, ner/, rst/, srl/, ucca/")
@@ -346,6 +364,8 @@ def main() -> None:
     # dev and test keep their labels: a score against simplified gold would be too good
     for sentence in splits["train"]:
         simplify(sentence, labels["map"])
+    lemmas = json.dumps(lemma_lexicon(splits["train"]), ensure_ascii=False, separators=(",", ":"))
+    (options.out / "lemmas.json").write_text(lemmas + "\n", encoding="utf-8")
     (options.out / "labels.json").write_text(json.dumps(labels, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     lines = [" ".join(f"{layer}={len(values)}" for layer, values in labels.items())]
     for split, sentences in splits.items():

@@ -208,6 +208,8 @@ def main() -> None:
     parser.add_argument("--head-rate", type=float, default=1e-3)
     parser.add_argument("--cells", type=int, default=250_000)
     parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--encoder-dropout", type=float, default=0.1)
+    parser.add_argument("--init", type=Path, help="go on from these weights")
     parser.add_argument("--teacher", type=Path)
     parser.add_argument("--teacher-layers", type=int, default=12)
     parser.add_argument("--soft-weight", type=float, default=1.0)
@@ -238,6 +240,9 @@ def main() -> None:
     pretrained.to(device).eval().requires_grad_(False)
     net = Network(inventory.sizes, args.layers, args.keep, args.dropout)
     net.encoder.load_pretrained(state)
+    net.encoder.set_dropout(args.encoder_dropout)
+    if args.init:
+        net.load_state_dict({k: v.float() for k, v in load_file(args.init).items()}, strict=False)
     net.to(device)
     # the word embeddings stay as they are: they need not be sent anywhere, and the vectors keep their ground
     net.encoder.words.requires_grad_(False)

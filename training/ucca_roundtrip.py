@@ -81,7 +81,7 @@ def main() -> None:
                     total[0] += matched(gold, predicted)
                     total[1] += len(gold)
                     total[2] += len(predicted)
-        print(  # noqa: T201
+        print(
             f"{path.name}: primary F1 {f1(*totals[0]):.2f} ({totals[0][1]} edges), "
             f"remote F1 {f1(*totals[1]):.2f} ({totals[1][1]} edges)"
         )

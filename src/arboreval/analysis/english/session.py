@@ -1,0 +1,96 @@
+"""The shipped network: its files, checked before use, and one onnxruntime session for each graph.
+
+`encoder` reads the pieces of a batch of texts. The others (`tags`, `dependency`, `arcs`, `relation`, `const`, `ucca`,
+`rst`, `roles`, `remote`) score structures from word vectors and are loaded when first needed. All big products are of
+integers, so what a text gets does not depend on its batch, on padding or on the number of threads. Weights have 7 bits,
+so that the 16-bit sums of CPUs with AVX2 but without VNNI cannot overflow: the integer products are equal on all CPUs.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from numpy.typing import NDArray
+
+from arboreval.errors import ArborevalError
+
+__all__ = ["Model", "ModelError", "default_folder"]
+
+
+class ModelError(ArborevalError):
+    """The model's files are missing or are not what they should be."""
+
+
+def default_folder() -> Path:
+    """Where the weights lie in the installed package."""
+    return Path(str(files("arboreval") / "models" / "en"))
+
+
+class Model:
+    """Files of one model. Sessions share its settings and are made on demand, once, by whichever thread comes first."""
+
+    def __init__(self, folder: Path | None = None, *, threads: int = 0, providers: Sequence[str] = ()) -> None:
+        self.folder = folder if folder is not None else default_folder()
+        self.threads = threads
+        self.providers = tuple(providers) or ("CPUExecutionProvider",)
+        manifest = self._check()
+        config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        self.name: str = config["name"]
+        self.layer: int = config["layer"]
+        self.max_pieces: int = config["pieces"]
+        self.dim: int = config["dim"]
+        self.labels: dict[str, list[str]] = config["labels"]
+        #: {part of speech: {form: lemma}} for the forms seen in training
+        self.lemmas: dict[str, dict[str, str]] = json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8"))
+        #: changes with every file: it enters the signature of each score
+        self.fingerprint = f"{self.name}-{hashlib.sha256(manifest).hexdigest()[:12]}"
+        self._sessions: dict[str, Any] = {}
+        self._lock = Lock()
+
+    def _check(self) -> bytes:
+        path = self.folder / "manifest.json"
+        if not path.is_file():
+            raise ModelError(f"no model in {self.folder}: manifest.json is missing.")
+        manifest = path.read_bytes()
+        for name, expected in json.loads(manifest).items():
+            file = self.folder / name
+            if not file.is_file():
+                raise ModelError(f"the model file {file} is missing; reinstall the package.")
+            with file.open("rb") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+            if found != expected:
+                raise ModelError(f"the model file {file} is damaged (its SHA-256 is not the manifest's); reinstall it.")
+        return manifest
+
+    def run(self, graph: str, outputs: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """The named outputs of a graph."""
+        found: list[NDArray[Any]] = self.session(graph).run(list(outputs), dict(feeds))
+        return found
+
+    def session(self, graph: str) -> Any:
+        with self._lock:
+            if graph not in self._sessions:
+                self._sessions[graph] = self._make(graph)
+            return self._sessions[graph]
+
+    def _make(self, graph: str) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self.threads
+        options.log_severity_level = 3
+        # it would remember a plan for every new shape of batch
+        options.enable_mem_pattern = False
+        # idle threads must not take time from the decoders, nor from other sessions and processes
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # one pass instead of two, but slower than both
+        return onnxruntime.InferenceSession(
+            str(self.folder / f"{graph}.onnx"),
+            options,
+            providers=list(self.providers),
+            disabled_optimizers=["BiasGeluFusion"],
+        )

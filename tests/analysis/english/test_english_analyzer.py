@@ -1,0 +1,181 @@
+"""The analyzer on a tiny random network: always valid, in order, and never dependent on the batch.
+
+A random network is a hard test of validity: it predicts what no trained one would.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arboreval.analysis.english import analyzer as module
+from arboreval.analysis.english.analyzer import EnglishAnalyzer
+from arboreval.analysis.english.pieces import MAX_WORD_PIECES, Pieces, case_code
+from arboreval.analysis.structures import Analysis
+from arboreval.errors import ArborevalError
+
+HARD = [
+    "",
+    " \n\n\t ",
+    "x",
+    "I don't know why the dog (a big one) isn't barking at 7:30PM, do you?",
+    "One two. Three four!\n\nA new paragraph starts here: five, six.",
+    "word " * 700,
+    "a, " * 300 + "b.",
+    "😀😀 👩‍👩‍👧 ok",
+    "שלום עולם، مرحبا بالعالم",
+    "\x00\x01\x1f\x7f \u200b\ufeff\u202e abc",
+    "!!!???... ,,, ---- ))))",
+    "中文没有空格的句子。这是第二句。",
+    "\ud800 lonely surrogate",
+    "http://example.org/" + "a-b_c." * 300,
+    "q" * 3000,
+]
+
+
+@pytest.fixture(scope="module")
+def english(tiny_int8: Path) -> EnglishAnalyzer:
+    return EnglishAnalyzer(threads=1, folder=str(tiny_int8))
+
+
+def check(analysis: Analysis, text: str) -> None:
+    """Structures check themselves when they are made; here is what they cannot know."""
+    assert analysis.status == "ok", analysis.reason
+    assert analysis.text == text
+    tokens = analysis.tokens
+    covered = "".join(tokens.forms(text))
+    assert covered == "".join(text.split())
+    if not len(tokens):
+        return
+    assert analysis.dependency is not None
+    assert analysis.constituency is not None
+    assert analysis.ucca is not None
+    assert analysis.rst is not None
+    assert analysis.entities is not None
+    assert analysis.roles is not None
+    assert analysis.vectors is not None
+    assert len(analysis.dependency.roots()) == tokens.n_sentences
+    assert analysis.constituency.label.count("TOP") == tokens.n_sentences
+    assert sorted(analysis.ucca.term_word.tolist()) == list(range(len(tokens)))
+    assert analysis.rst.edu_start[0] == 0
+    vectors = analysis.vectors
+    assert vectors.covered(len(tokens)).all()
+    plain = ~vectors.special
+    words = vectors.word[plain]
+    assert (vectors.start[plain] >= tokens.start[words]).all()
+    assert (vectors.end[plain] <= tokens.end[words]).all()
+
+
+def test_hard_texts_are_analysed_and_do_not_depend_on_their_batch(english: EnglishAnalyzer, tiny_int8: Path) -> None:
+    other = EnglishAnalyzer(threads=2, batch=3, folder=str(tiny_int8))
+    together = list(english.analyze(HARD))
+    for text, analysis in zip(HARD, together, strict=True):
+        check(analysis, text)
+    backwards = list(other.analyze(reversed(HARD)))[::-1]
+    for text, a, b in zip(HARD, together, backwards, strict=True):
+        assert a == b, text
+        assert next(english.analyze([text])) == a, text
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=60), max_size=4))
+def test_any_texts_are_analysed(english: EnglishAnalyzer, texts: list[str]) -> None:
+    found = list(english.analyze(texts))
+    assert len(found) == len(texts)
+    for text, analysis in zip(texts, found, strict=True):
+        check(analysis, text)
+
+
+WORDS = st.sampled_from(
+    ["the", "dog", "barks", ",", ".", "he", "'s", "n't", "don't", "(", ")", "Paris", "7", "and/or", "-", "?", "\n\n"]
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(WORDS, max_size=120).map(" ".join))
+def test_word_salad_is_analysed(english: EnglishAnalyzer, text: str) -> None:
+    check(next(english.analyze([text])), text)
+
+
+def test_a_blank_line_ends_a_sentence(english: EnglishAnalyzer) -> None:
+    analysis = next(english.analyze(["the dog\n\nthe cat\n \nthe cow"]))
+    starts = {i for i, _ in analysis.tokens.sentence_spans()}
+    assert {0, 2, 4} <= starts
+
+
+def test_only_the_layers_asked_for_are_made(english: EnglishAnalyzer) -> None:
+    some = english.for_layers({"tokens", "dep", "ner"})
+    assert some.fingerprint == english.fingerprint
+    (found,) = some.analyze(["The dog barks at John."])
+    assert found.layers() == ("dependency", "entities")
+    (whole,) = english.analyze(["The dog barks at John."])
+    assert found.dependency == whole.dependency
+    assert found.tokens == whole.tokens
+
+
+def test_texts_are_read_as_they_are_needed(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOOK_AHEAD_TEXTS", 5)
+    read = []
+
+    def texts():
+        for i in range(23):
+            read.append(i)
+            yield f"text number {i}"
+
+    results = english.analyze(texts())
+    assert next(results).text == "text number 0"
+    assert len(read) == 5
+    assert [analysis.text for analysis in results] == [f"text number {i}" for i in range(1, 23)]
+
+
+def test_long_texts_are_read_in_windows_without_loss(english: EnglishAnalyzer) -> None:
+    text = " ".join(f"the{i % 7} dog." for i in range(400))
+    (analysis,) = english.analyze([text])
+    check(analysis, text)
+    # 62 pieces fit a window, each with two special tokens
+    assert analysis.vectors is not None
+    assert int(analysis.vectors.special.sum()) >= 2 * len(analysis.tokens) // 62
+    assert (~analysis.vectors.special).sum() >= len(analysis.tokens)
+
+
+def test_discourse_over_very_many_units_is_a_tree(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arboreval.analysis.english.discourse.MAX_UNITS", 4)
+    text = "\n\n".join(f"the dog {i}" for i in range(40))
+    (analysis,) = english.analyze([text])
+    assert analysis.rst is not None
+    assert len(analysis.rst.edu_start) >= 40
+    assert len(analysis.rst.parent) == 2 * len(analysis.rst.edu_start) - 1
+
+
+def test_options(tiny_int8: Path) -> None:
+    with pytest.raises(ArborevalError, match="unknown device"):
+        EnglishAnalyzer(folder=str(tiny_int8), device="abacus")
+    assert EnglishAnalyzer(folder=str(tiny_int8)).fingerprint.startswith("tiny-")
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [("Dog", 0b000001), ("USA", 0b000111), ("dog", 0b001000), ("iPod", 0b000100), ("7th", 0b011000), ("...", 0b100000)],
+)
+def test_case_code(word: str, code: int) -> None:
+    assert case_code(word) == code
+
+
+def test_pieces_cover_their_word(tiny_int8: Path) -> None:
+    pieces = Pieces(tiny_int8 / "tokenizer.json")
+    (the, long, none) = pieces.words(["theing", "ab" * 20, "\u200b"])
+    assert (the.starts, the.ends) == ((0, 3), (3, 6))
+    assert len(long.ids) == MAX_WORD_PIECES
+    assert (long.starts[0], long.ends[-1]) == (0, 40)
+    assert (none.starts, none.ends) == ((0,), (1,))
+
+
+def test_the_memory_of_words_is_bounded(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arboreval.analysis.english.pieces._MEMORY", 10)
+    pieces = Pieces(tiny_int8 / "tokenizer.json")
+    for i in range(30):
+        assert len(pieces.words([f"a{i}", "the"])) == 2
+    assert len(pieces._known) <= 10
+    assert np.array_equal(pieces.words(["the"])[0].ids, pieces.words(["the"])[0].ids)
