@@ -1,7 +1,8 @@
 """Trained weights to the files the analyzer ships: ONNX graphs built by hand, weights in parts of less than 50 MB.
 
     python training/export.py --weights W.npz|W.safetensors --labels labels.json --lemmas lemmas.json
-        --tokenizer tokenizer.json --out DIR [--base PRETRAINED] [--precision int8|fp32] [--keep N] [--layers N] [--name NAME]
+        --tokenizer tokenizer.json --out DIR [--base PRETRAINED] [--precision int8|fp32] [--keep N] [--layers N]
+        [--name NAME]
 
 No torch is needed. One graph encodes texts; one small graph per structure scores it from the word vectors, so that
 only the structures asked for are computed.

@@ -6,7 +6,7 @@ import click
 
 REQUIRED = (
     "click", "jinja2", "msgspec", "numpy", "onnxruntime", "platformdirs", "regex", "rich", "rouge-score", "sacrebleu",
-    "tokenizers",
+    "scipy", "tokenizers",
 )  # fmt: skip
 #: package → what it is for and how to get it
 OPTIONAL = {
