@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 import arboreval
 from arboreval.cli import main
 from arboreval.metrics.base import option_fields
 from arboreval.registry import BUILT_IN, metric_class
 
+ROOT = Path(__file__).resolve().parents[1]
 CARDS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "metrics").glob("*.md")}
 
 
