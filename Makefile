@@ -18,7 +18,7 @@ MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet
 endif
 
-.PHONY: demo test lint types tests browser eval-analyzer benchmark clean
+.PHONY: demo test lint types tests browser results eval-analyzer benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS)
@@ -45,6 +45,10 @@ browser:
 			chromium chromium-driver >/dev/null) || echo "Chromium could not be installed"; \
 	fi
 
+# Every metric against people, into docs/results (only what is missing): make results [DATA=FILE] [METRIC=NAME]
+results: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/results.py --data "$(DATA)" --metric "$(METRIC)"
+
 # Accuracy of the bundled analyzer on ../shared/data, into docs/results/analyzer.md (some 20 minutes)
 eval-analyzer: $(VENV)/installed-dev
 	$(BIN)/python training/evaluate.py
@@ -52,6 +56,7 @@ eval-analyzer: $(VENV)/installed-dev
 benchmark: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/resampling.py
+	$(BIN)/python benchmarks/meta.py
 
 $(VENV)/bin/python:
 	$(MAKE_VENV)

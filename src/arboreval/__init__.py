@@ -12,19 +12,37 @@ if TYPE_CHECKING:
     from arboreval.api import compare, list_metrics, score
     from arboreval.api_analysis import analyze
     from arboreval.corpus import Corpus, Segment
+    from arboreval.meta.agree import agreement
+    from arboreval.meta.evalset import EvalSet
+    from arboreval.meta.evaluate import meta_evaluate
     from arboreval.report.model import Report
 
 __version__ = "0.1.0"
 
-__all__ = ["Corpus", "Report", "Segment", "__version__", "analyze", "compare", "list_metrics", "score"]
+__all__ = [
+    "Corpus",
+    "EvalSet",
+    "Report",
+    "Segment",
+    "__version__",
+    "agreement",
+    "analyze",
+    "compare",
+    "list_metrics",
+    "meta_evaluate",
+    "score",
+]
 
 _HOME = {
     "Corpus": "arboreval.corpus",
+    "EvalSet": "arboreval.meta.evalset",
     "Report": "arboreval.report.model",
     "Segment": "arboreval.corpus",
+    "agreement": "arboreval.meta.agree",
     "analyze": "arboreval.api_analysis",
     "compare": "arboreval.api",
     "list_metrics": "arboreval.api",
+    "meta_evaluate": "arboreval.meta.evaluate",
     "score": "arboreval.api",
 }
 

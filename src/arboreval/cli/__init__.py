@@ -9,11 +9,13 @@ import sys
 import click
 
 from arboreval import __version__
+from arboreval.cli.agree import agree
 from arboreval.cli.analyze import analyze
 from arboreval.cli.cache import cache
 from arboreval.cli.compare import compare
 from arboreval.cli.doctor import doctor
 from arboreval.cli.list_show import list_, show
+from arboreval.cli.meta import meta
 from arboreval.cli.score import score
 from arboreval.errors import ArborevalError, ExitCode
 
@@ -30,7 +32,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for command in (score, compare, analyze, list_, show, cache, doctor):
+for command in (score, compare, analyze, meta, agree, list_, show, cache, doctor):
     cli.add_command(command)
 
 

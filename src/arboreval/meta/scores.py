@@ -1,0 +1,272 @@
+"""Scores of outputs under arboreval's own metrics, and of metrics computed elsewhere, in one form: :class:`Scored`.
+
+Each distinct (output, references, source) is measured once, and what has been measured is kept on disk by the metric's
+signature and the texts (:mod:`arboreval.meta.score_store`): a second run measures only what is missing, and a run that
+was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from arboreval.corpus.model import Corpus
+from arboreval.errors import MissingExtraError
+from arboreval.meta.evalset import BoolArray, EvalSet, FloatArray, ForeignScores
+from arboreval.meta.score_store import Entry, ScoreStore, entry_key
+from arboreval.metrics.base import Metric, Problem
+from arboreval.registry import make_metric
+from arboreval.run.measure import DEFAULT_BATCH_SIZE, NO_REFERENCE, measure
+from arboreval.signature import SignatureValue, format_signature
+
+#: outputs measured between two writes to the store; what an interruption can lose
+_BLOCK = 2_048
+_BLOCK_PARALLEL = 16_384  # larger, because each block starts its processes anew
+
+Progress = Callable[[str, int, int], None]  # told what is measured, how much is done, and of how much
+Cell = tuple[str, tuple[str, ...], str | None]  # output, references, source
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A metric on an EvalSet. ``oriented`` values are larger for better whatever the metric's direction."""
+
+    name: str
+    signature: str
+    higher_is_better: bool
+    #: one score a row, NaN where there is none; None if the metric has no segment scores
+    rows: FloatArray | None
+    #: a corpus score for each system of the EvalSet, NaN where there is none
+    systems: FloatArray
+    failed: int = 0
+    #: why there is nothing at all
+    reason: str = ""
+    metric: Metric | None = None
+    #: sufficient statistics of rows, zero where not ``ok``; None for metrics computed elsewhere
+    stats: FloatArray | None = None
+    ok: BoolArray | None = None
+    problems: tuple[tuple[int, str, str], ...] = field(default=())  # row, status, reason
+
+    @property
+    def sign(self) -> float:
+        return 1.0 if self.higher_is_better else -1.0
+
+    @cached_property
+    def oriented_rows(self) -> FloatArray | None:
+        return None if self.rows is None else self.sign * self.rows
+
+    @cached_property
+    def oriented_systems(self) -> FloatArray:
+        return self.sign * self.systems
+
+
+def score_evalset(
+    data: EvalSet,
+    specs: Sequence[str | Metric],
+    *,
+    store: ScoreStore | None = None,
+    jobs: int = 1,
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    progress: Progress | None = None,
+) -> list[Scored]:
+    """The scores of every metric, in the order given; metrics computed elsewhere are named like the others."""
+    results = []
+    for spec in specs:
+        if isinstance(spec, str) and spec in data.foreign:
+            results.append(_foreign(data, data.foreign[spec]))
+        else:
+            results.append(_own(data, spec, store, jobs, batch_size, progress))
+    return results
+
+
+def _own(
+    data: EvalSet,
+    spec: str | Metric,
+    store: ScoreStore | None,
+    jobs: int,
+    batch_size: int,
+    progress: Progress | None,
+) -> Scored:
+    metric = make_metric(spec, lang=data.target) if isinstance(spec, str) else spec
+    reason = _unfit(metric, data)
+    entries: list[Entry] = []
+    if not reason:
+        try:
+            entries = _measure(data, metric, store, jobs, batch_size, progress)
+        except MissingExtraError as error:  # a tokenizer for this language, for example
+            reason = str(error)
+    if reason:
+        empty = np.full(len(data.systems), np.nan)
+        return Scored(metric.label, "", metric.info.higher_is_better, None, empty, reason=reason, metric=metric)
+    ok = np.array([entry.status != "failed" for entry in entries])
+    stats = np.zeros((len(entries), metric.width))
+    for i, entry in enumerate(entries):
+        if ok[i]:
+            stats[i] = entry.stats
+    rows = None
+    if "seg" in metric.info.levels:
+        rows = np.full(len(entries), np.nan)
+        if ok.any():
+            rows[ok] = metric.segment_scores(stats[ok])
+    return Scored(
+        name=metric.label,
+        signature=_signature(metric, data),
+        higher_is_better=metric.info.higher_is_better,
+        rows=rows,
+        systems=_corpus_scores(data, metric, stats, ok),
+        failed=int((~ok).sum()),
+        metric=metric,
+        stats=stats,
+        ok=ok,
+        problems=tuple((i, e.status, e.reason) for i, e in enumerate(entries) if e.status != "ok"),
+    )
+
+
+def _unfit(metric: Metric, data: EvalSet) -> str:
+    if "any" not in metric.languages and data.target not in metric.languages:
+        return f"{metric.label} judges {', '.join(metric.languages)}, the target language is {data.target}"
+    if metric.info.needs_source and all(source is None for source in data.outputs.sources):
+        return f"{metric.label} needs the source, which the data does not have"
+    if not any(data.outputs.references):
+        return "the data has no references"
+    return ""
+
+
+def _signature(metric: Metric, data: EvalSet) -> str:
+    counts = {len(refs) for refs in data.outputs.references}
+    n = len(data.segment_ids)
+    fields: dict[str, SignatureValue] = {
+        "nrefs": counts.pop() if len(counts) == 1 else "var",
+        "limit": n if n < data.full_size else None,
+        **metric.signature_fields("seg" if "seg" in metric.info.levels else "sys"),
+        "version": metric.version(),
+    }
+    return format_signature(metric.info.name, fields)
+
+
+def _corpus_scores(data: EvalSet, metric: Metric, stats: FloatArray, ok: BoolArray) -> FloatArray:
+    """A system's score as the metric defines it: from the summed statistics of its outputs."""
+    scores = np.full(len(data.systems), np.nan)
+    for i in range(len(data.systems)):
+        mine = stats[(data.outputs.system == i) & ok]
+        if len(mine):
+            scores[i] = metric.corpus_score(np.add.accumulate(mine, axis=0)[-1])
+    return scores
+
+
+def _foreign(data: EvalSet, scores: ForeignScores) -> Scored:
+    """System scores are those given, else means over the system's segments."""
+    systems = np.full(len(data.systems), np.nan)
+    for i, name in enumerate(data.systems):
+        if name in scores.systems:
+            systems[i] = scores.systems[name]
+        elif scores.rows is not None:
+            mine = scores.rows[data.outputs.system == i]
+            mine = mine[np.isfinite(mine)]
+            systems[i] = mine.mean() if len(mine) else np.nan
+    failed = 0 if scores.rows is None else int(np.isnan(scores.rows).sum())
+    signature = f"{scores.name}|computed elsewhere"
+    stats = ok = None
+    if scores.rows is not None and not scores.systems:
+        ok = np.isfinite(scores.rows)
+        stats = np.where(ok, scores.rows, 0.0)[:, None]
+    return Scored(
+        scores.name, signature, scores.higher_is_better, scores.rows, systems, failed=failed, stats=stats, ok=ok
+    )
+
+
+# --- measuring what is missing -----------------------------------------------------------------------------------
+
+
+def recipe(metric: Metric) -> str:
+    """Everything about a metric that can change its statistics."""
+    fields: dict[str, SignatureValue] = {"lang": metric.lang, "width": metric.width}
+    for level in metric.info.levels:
+        fields |= {f"{level}.{key}": value for key, value in metric.signature_fields(level).items()}
+    return format_signature(metric.label, {**fields, "version": metric.version()})
+
+
+def _measure(
+    data: EvalSet,
+    metric: Metric,
+    store: ScoreStore | None,
+    jobs: int,
+    batch_size: int,
+    progress: Progress | None,
+) -> list[Entry]:
+    """An entry for every row."""
+    how = recipe(metric)
+    source_counts = metric.info.needs_source
+    cells: list[Cell] = [
+        (hypothesis, references, source if source_counts else None)
+        for hypothesis, references, source in zip(
+            data.outputs.hypotheses, data.outputs.references, data.outputs.sources, strict=True
+        )
+    ]
+    keys = {cell: entry_key(how, *cell) for cell in dict.fromkeys(cells)}
+    found = store.get(keys.values()) if store is not None else {}
+    missing = [cell for cell, key in keys.items() if key not in found]
+    done = len(keys) - len(missing)
+    if progress is not None:
+        progress(metric.label, done, len(keys))
+    for block in _blocks(missing, _BLOCK if jobs == 1 else _BLOCK_PARALLEL):
+        fresh = dict(_measure_block(block, metric, jobs, batch_size))
+        if store is not None:
+            store.put(metric.info.name, ((keys[cell], entry) for cell, entry in fresh.items()))
+        found.update((keys[cell], entry) for cell, entry in fresh.items())
+        done += len(fresh)
+        if progress is not None:
+            progress(metric.label, done, len(keys))
+    return [found[keys[cell]] for cell in cells]
+
+
+def _blocks(cells: Iterable[Cell], size: int) -> Iterator[list[list[Cell]]]:
+    """Groups of cells that share references and source, all groups of a block equally large, so that a metric prepares
+    references once for many outputs. Sizes are powers of two: few kinds of blocks, whatever the number of systems."""
+    by_reference: dict[tuple[tuple[str, ...], str | None], list[Cell]] = {}
+    for cell in cells:
+        by_reference.setdefault(cell[1:], []).append(cell)
+    groups = []
+    for group in by_reference.values():
+        start = 0
+        while start < len(group):
+            width = 1 << ((len(group) - start).bit_length() - 1)
+            groups.append(group[start : start + width])
+            start += width
+    for width, same in groupby(sorted(groups, key=len), key=len):
+        listed = list(same)
+        step = max(size // width, 1)
+        yield from (listed[i : i + step] for i in range(0, len(listed), step))
+
+
+def _measure_block(
+    block: Sequence[Sequence[Cell]], metric: Metric, jobs: int, batch_size: int
+) -> Iterator[tuple[Cell, Entry]]:
+    width = len(block[0])
+    corpus = Corpus(
+        systems={str(k): [group[k][0] for group in block] for k in range(width)},
+        references=[group[0][1] for group in block],
+        sources=[group[0][2] or "" for group in block] if metric.info.needs_source else None,
+        segment_ids=range(len(block)),
+        lang=metric.lang,
+        full_size=len(block),
+    )
+    # a short list is not worth starting processes for
+    jobs = 1 if len(block) <= batch_size else jobs
+    (statistics,) = measure(corpus, [metric], batch_size=batch_size, jobs=jobs)
+    problems: Mapping[tuple[int, int], Problem] = {(p.system, p.segment): p for p in statistics.problems}
+    for i, group in enumerate(block):
+        for k, cell in enumerate(group):
+            problem = problems.get((k, i))
+            stats = statistics.stats[k, i]
+            if problem is None:
+                yield cell, Entry(stats)
+            else:
+                yield cell, Entry(stats, problem.status, problem.reason)
+
+
+__all__ = ["NO_REFERENCE", "Progress", "Scored", "recipe", "score_evalset"]
