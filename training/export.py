@@ -108,6 +108,8 @@ def write(
         "name": name, "precision": precision, "layer": keep, "dim": int(state["encoder.words.weight"].shape[1]),
         "pieces": len(state["encoder.positions.weight"]) - 2, "labels": labels,
     }  # fmt: skip
+    if "unit.weight" in state:  # of a word, the one before and the one after
+        config["units"] = {"weight": state["unit.weight"].tolist(), "bias": float(state["unit.bias"][0])}
     (out / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     files = sorted(path for path in out.iterdir() if path.suffix in (".onnx", ".bin") or path.name in _EXTRA)
     manifest = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

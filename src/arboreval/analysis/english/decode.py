@@ -112,10 +112,8 @@ class Decoder:
         rows = np.concatenate([window.words for window in windows])
         names = ("upos", "xpos", "lemma", "ner", "marks")
         tags = dict(zip(names, self.model.run("tags", names, {"words": rows}), strict=True))
-        for window, low in zip(windows, np.cumsum([0, *(len(w.words) for w in windows)]).tolist(), strict=False):
-            if window.given is not None:
-                marks = tags["marks"][low : low + len(window.words)]
-                np.copyto(marks, window.given, where=~np.isnan(window.given))
+        given = np.concatenate([np.full((len(w.words), 3), np.nan) if w.given is None else w.given for w in windows])
+        tags["marks"] = np.where(np.isnan(given), tags["marks"], given)
         sizes = [len(window.words) for window in windows]
         lows = np.concatenate([[0], np.cumsum(sizes)]).tolist()
         starts, kept = [], []
@@ -128,6 +126,9 @@ class Decoder:
         chosen = np.concatenate([np.arange(low, low + n) for low, n in zip(lows, kept, strict=False)])
         tags = {name: values[chosen] for name, values in tags.items()}
         batch = _Batch(windows, starts, kept)
+        if self.model.units is not None:
+            known = given[chosen, 1]
+            tags["marks"][:, 1] = np.where(np.isnan(known), self._unit_scores(batch), known)
         parts = self._parts(batch, tags)
         if "dep" in self.layers:
             self._dependencies(batch, parts)
@@ -139,6 +140,15 @@ class Decoder:
         if "srl" in self.layers:
             self._arguments(batch, parts, tags["marks"][:, 2] > 0)
         return parts
+
+    def _unit_scores(self, batch: _Batch) -> Floats:
+        """From a word and its neighbours in the sentence; row by row, so that nothing depends on the batch."""
+        (here, before, after), bias = self.model.units or (np.zeros((3, batch.words.shape[1]), np.float32), 0.0)
+        scores: Floats = (batch.words * here).sum(axis=1) + np.float32(bias)
+        left, right = neighbours(np.append(batch.start, len(batch.words)))
+        for index, weight in ((left, before), (right, after)):
+            scores += np.where(index >= 0, (batch.words * weight).sum(axis=1)[index], np.float32(0))
+        return scores
 
     def _parts(self, batch: _Batch, tags: dict[str, NDArray[Any]]) -> list[Part]:
         unit = tags["marks"][:, 1] > 0

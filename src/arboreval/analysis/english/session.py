@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from arboreval.errors import ArborevalError
@@ -44,6 +45,12 @@ class Model:
         self.max_pieces: int = config["pieces"]
         self.dim: int = config["dim"]
         self.labels: dict[str, list[str]] = config["labels"]
+        #: where discourse units start: weights of a word, the one before and the one after, and the bias; None if the
+        #: tagger decides alone
+        self.units: tuple[NDArray[np.float32], float] | None = None
+        if "units" in config:
+            weight = np.array(config["units"]["weight"], np.float32).reshape(3, self.dim)
+            self.units = weight, config["units"]["bias"]
         #: {part of speech: {form: lemma}} for the forms seen in training
         self.lemmas: dict[str, dict[str, str]] = json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8"))
         #: changes with every file: it enters the signature of each score
