@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
-JUDGMENTS = ROOT.parent / "shared" / "data" / "judgments"
+JUDGMENTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "judgments"
 
 
 def judgments(name: str) -> Path:
