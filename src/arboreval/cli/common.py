@@ -147,10 +147,10 @@ def print_input_report(report: Report) -> None:
     from rich.text import Text
 
     console = Console(stderr=True, soft_wrap=True)
-    count = report.input.segments
+    count = "1 segment" if report.input.segments == 1 else f"{report.input.segments} segments"
     names = "1 system" if len(report.systems) == 1 else f"{len(report.systems)} systems"
     remarks = report.input.remarks()
-    head = f"input: {count} segments, {names}, target language {report.input.lang!r}"
+    head = f"input: {count}, {names}, target language {report.input.lang!r}"
     console.print(Text(head + ("" if remarks else "; nothing to remark"), style="dim"))
     for remark in remarks:
         console.print(Text(f"  {remark}", style="yellow"))

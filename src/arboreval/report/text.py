@@ -113,7 +113,8 @@ def _scores(page: _Page, report: Report) -> None:
                     *(str(getattr(score, name)) for name in optional),
                 ]
             )
-    page.table(f"{report.input.segments} segments, {each} each", columns, rows)
+    segments = "1 segment" if report.input.segments == 1 else f"{report.input.segments} segments"
+    page.table(f"{segments}, {each} each", columns, rows)
 
 
 def _pairs(page: _Page, report: Report, metric: str) -> None:
