@@ -265,8 +265,8 @@ def render(
         "All figures are of the shipped, quantised files through the public API, on test splits that nothing was "
         "fitted on, in percent unless a correlation; n counts gold items (words, sentences, brackets, yields, nodes, "
         "spans). F1 is 2 × correct / (gold + predicted) over the whole test set. WMT16, roles and discourse units are "
-        "not blind: after a first look at them layer 7 was held tighter and two heads were fitted anew, on training and "
-        "development data.",
+        "not blind: after a first look at them layer 7 was held tighter and two heads were fitted anew, on training "
+        "and development data.",
         "",
         f"Requirements: {'all met' if not short else 'not met: ' + '; '.join(short)}.",
     ]
