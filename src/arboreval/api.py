@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from arboreval import __version__
 from arboreval.corpus.inspect import inspect_corpus
@@ -26,6 +26,10 @@ from arboreval.significance import (
     paired_tests,
 )
 
+if TYPE_CHECKING:
+    from arboreval.analysis.analyzer import Analyzer
+    from arboreval.analysis.source import AnalysisSource
+
 DEFAULT_METRICS = ("bleu", "chrf", "ter")
 
 
@@ -41,6 +45,10 @@ def score(
     limit: int | None = None,
     jobs: int = 1,
     batch_size: int = DEFAULT_BATCH_SIZE,
+    analyzer: str | Analyzer | None = None,
+    encoder: str | None = None,
+    cache: bool = True,
+    files: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Scores one or more systems.
@@ -52,9 +60,14 @@ def score(
     :param level: ``seg`` adds a score for every segment.
     :param lang: the target language (``en``) or the language pair (``zh-en``); English if nothing says otherwise.
     :param jobs: number of processes. More than one needs the usual ``if __name__ == "__main__"`` guard in scripts.
+    :param analyzer: who analyses, and
+    :param encoder: whose vectors are used, and
+    :param cache: whether analyses are kept on disk, for metrics that read analyses: see :func:`arboreval.analyze`.
+    :param files: the files that the texts come from, for the analyzer ``files``.
     """
     corpus = _corpus(hypotheses, references, sources, lang)
-    return _judge(corpus, metrics, level, seed, limit, jobs, batch_size, progress, pairs=False)
+    made = resolve_metrics(metrics, corpus.lang, analysis_source(analyzer, encoder, cache, files))
+    return _judge(corpus, made, level, seed, limit, jobs, batch_size, progress, pairs=False)
 
 
 def compare(
@@ -69,6 +82,10 @@ def compare(
     limit: int | None = None,
     jobs: int = 1,
     batch_size: int = DEFAULT_BATCH_SIZE,
+    analyzer: str | Analyzer | None = None,
+    encoder: str | None = None,
+    cache: bool = True,
+    files: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Scores two or more systems and tests every pair: which is better, by how much, and is it chance?
@@ -78,7 +95,8 @@ def compare(
     corpus = _corpus(hypotheses, references, sources, lang)
     if len(corpus.systems) < 2:
         raise UsageError("a comparison needs the output of at least two systems.")
-    return _judge(corpus, metrics, level, seed, limit, jobs, batch_size, progress, pairs=True)
+    made = resolve_metrics(metrics, corpus.lang, analysis_source(analyzer, encoder, cache, files))
+    return _judge(corpus, made, level, seed, limit, jobs, batch_size, progress, pairs=True)
 
 
 def list_metrics() -> dict[str, MetricInfo]:
@@ -101,11 +119,23 @@ def _corpus(
     return Corpus.from_lists(hypotheses, references, sources=sources, lang=lang)
 
 
-def resolve_metrics(metrics: Sequence[str | Metric], lang: str) -> list[Metric]:
+def analysis_source(
+    analyzer: str | Analyzer | None, encoder: str | None, cache: bool, files: Sequence[str] = ()
+) -> AnalysisSource | None:
+    """Who analyses, if anything about it was said."""
+    if analyzer is None and encoder is None and cache:
+        return None
+    from arboreval.analysis.analyzer import DEFAULT_ANALYZER
+    from arboreval.analysis.source import AnalysisSource
+
+    return AnalysisSource(analyzer or DEFAULT_ANALYZER, encoder, cache, tuple(files) if analyzer is not None else ())
+
+
+def resolve_metrics(metrics: Sequence[str | Metric], lang: str, using: AnalysisSource | None = None) -> list[Metric]:
     """Metric objects for names; checks everything that can be checked before the first text is read."""
     if isinstance(metrics, str):
         metrics = metrics.split(",")
-    made = [make_metric(m, lang=lang) if isinstance(m, str) else m for m in metrics]
+    made = [make_metric(m, lang=lang, using=using) if isinstance(m, str) else m for m in metrics]
     if not made:
         raise UsageError("no metric was given.")
     for metric in made:
@@ -120,7 +150,7 @@ def resolve_metrics(metrics: Sequence[str | Metric], lang: str) -> list[Metric]:
 
 def _judge(
     corpus: Corpus,
-    metrics: Sequence[str | Metric],
+    made: Sequence[Metric],
     level: Level,
     seed: int,
     limit: int | None,
@@ -132,7 +162,6 @@ def _judge(
 ) -> Report:
     if batch_size < 1 or jobs < 1 or (limit is not None and limit < 1):
         raise UsageError("batch_size, jobs and limit must be at least 1.")
-    made = resolve_metrics(metrics, corpus.lang)
     for metric in made:
         if metric.info.needs_source and corpus.sources is None:
             raise UsageError(f"{metric.label} needs the source: give it with -s (sources=).")

@@ -4,7 +4,7 @@ packages add theirs through an entry point group. Nothing is imported before a p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from arboreval.errors import MissingExtraError, UsageError, unknown_name
 
 if TYPE_CHECKING:
+    from arboreval.analysis.source import AnalysisSource
     from arboreval.metrics.base import Metric
 
 ENTRY_POINT_GROUP = "arboreval.metrics"
@@ -27,6 +28,8 @@ BUILT_IN = {
     "rouge-2": "arboreval.metrics.rouge:Rouge2",
     "rouge-l": "arboreval.metrics.rouge:RougeL",
     "rouge-w": "arboreval.metrics.rouge_w:RougeW",
+    "bertscore": "arboreval.metrics.bertscore:BertScore",
+    "structure-alignment": "arboreval.metrics.structure_alignment:StructureAlignment",
 }
 
 
@@ -119,10 +122,16 @@ def parse_value(what: str, text: str, annotation: str) -> bool | int | float | s
     return text
 
 
-def make_metric(spec: str, *, lang: str = "en") -> Metric:
-    """Builds the metric that a text such as ``bleu:lowercase=true`` describes."""
+def make_metric(spec: str, *, lang: str = "en", using: AnalysisSource | None = None) -> Metric:
+    """Builds the metric that a text such as ``bleu:lowercase=true`` describes.
+
+    :param using: who analyses, for metrics that read analyses; the bundled analyzer if None.
+    """
     from arboreval.metrics.base import parse_options
 
     name, texts = split_spec(spec)
     cls = metric_class(name)
-    return cls(lang=lang, **parse_options(cls, texts))
+    options: dict[str, Any] = parse_options(cls, texts)
+    if using is not None and any(f.name == "using" for f in fields(cls)):
+        options["using"] = using
+    return cls(lang=lang, **options)

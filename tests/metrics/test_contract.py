@@ -25,7 +25,8 @@ def test_conforms(spec):
 
 def test_the_registry_holds_what_is_documented():
     assert set(BUILT_IN) == {
-        "bleu", "bleu-star", "chrf", "chrf++", "ter", "rouge-1", "rouge-2", "rouge-l", "rouge-w",
+        "bleu", "bleu-star", "chrf", "chrf++", "ter", "rouge-1", "rouge-2", "rouge-l", "rouge-w", "bertscore",
+        "structure-alignment",
     }  # fmt: skip
     assert registrations()["exact-match"].distribution == "arboreval-exact-match"
 
@@ -39,18 +40,23 @@ def test_names_agree(name):
     assert all(f.metadata["help"] for f in option_fields(metric_class(name)))
 
 
-def test_every_option_changes_the_signature():
+def test_every_option_changes_the_signature(tmp_path):
     other = {bool: lambda v: not v, int: lambda v: v + 1, float: lambda v: v + 0.5}
+    baseline = tmp_path / "baseline.tsv"
+    baseline.write_text("LAYER,P,R,F\n7,0.3,0.3,0.3\n")
+    texts = {"smooth_value": 0.3, "baseline": str(baseline)}
+    # options that mean something to one kind of tree only
+    needed = {"scheme": {"tree": "dep"}, "dedup": {"tree": "dep"}}
     for name in BUILT_IN:
         cls = metric_class(name)
-        plain = dict(cls().signature_fields("sys"))
         for f in option_fields(cls):
             choices = [c for c in f.metadata["choices"] if c not in (f.default, "13a", "rouge-score")]
-            if f.name == "smooth_value":
-                value: Any = 0.3
-            else:
+            value: Any = texts.get(f.name)
+            if value is None:
                 value = choices[0] if choices else other[type(f.default)](f.default)
-            assert dict(cls(**{f.name: value}).signature_fields("sys")) != plain, f"{name}:{f.name}"
+            with_it = needed.get(f.name, {})
+            plain = dict(cls(**with_it).signature_fields("sys"))
+            assert dict(cls(**with_it, **{f.name: value}).signature_fields("sys")) != plain, f"{name}:{f.name}"
 
 
 def test_signature_round_trip(demo):

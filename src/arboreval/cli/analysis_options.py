@@ -18,7 +18,7 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
                          help="What analyses: english, spacy:model=NAME, files, or a plug-in.  [default: english]"),
             click.option("--encoder", metavar="PATH[:layer=N]",
                          help="Take vectors from this Hugging Face encoder: a folder, or a name on the hub."),
-            click.option("--no-cache", is_flag=True, help="Neither use nor fill the cache of analyses."),
+            click.option("--no-cache", is_flag=True, help="Neither use nor fill the caches of analyses and statistics."),
         ]
     ):  # fmt: skip
         function = decorate(function)

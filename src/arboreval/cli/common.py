@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arboreval.cli.analysis_options import analysis_options, plain_warnings
 from arboreval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def judging_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ]
     ):  # fmt: skip
         function = decorate(function)
-    return function
+    return analysis_options(function)
 
 
 def judge(
@@ -67,7 +68,8 @@ def judge(
     lang: str | None,
     fail_under: Sequence[str],
     quiet: bool,
-    **settings: int | None,
+    no_cache: bool,
+    **settings: int | str | None,
 ) -> int:
     """Reads the files, calls ``arboreval.score`` or ``arboreval.compare``, and writes the result."""
     from arboreval import api
@@ -81,8 +83,11 @@ def judge(
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"cannot write {output}: there is no folder {output.parent}.")
     corpus = read_corpus(hypotheses, references, source=source, lang=lang)
-    with progress_bar(len(corpus), show=not quiet) as progress:
-        report: Report = getattr(api, function)(corpus, metrics=specs, level=level, progress=progress, **keywords)
+    files = [path for path in (*hypotheses, *references) if path != "-"]
+    with plain_warnings(), progress_bar(len(corpus), show=not quiet) as progress:
+        report: Report = getattr(api, function)(
+            corpus, metrics=specs, level=level, cache=not no_cache, files=files, progress=progress, **keywords
+        )
     if not quiet:
         print_input_report(report)
     emit(report.render(format_), output)

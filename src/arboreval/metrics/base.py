@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 from arboreval.errors import SegmentError, UsageError, unknown_name
 from arboreval.registry import parse_value
 from arboreval.signature import SignatureValue
+
+if TYPE_CHECKING:
+    from arboreval.analysis.source import AnalysisSource
+    from arboreval.analysis.structures import Analysis
 
 FloatArray = NDArray[np.float64]
 Level = Literal["seg", "sys"]
@@ -55,6 +59,8 @@ class Batch:
     references: Sequence[Sequence[str]]
     hypotheses: Sequence[Sequence[str]]  # one sequence per system
     sources: Sequence[str] | None = None
+    #: the analysis of every text of the batch, if a metric asked for some
+    analyses: Mapping[str, Analysis] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,20 @@ class Metric(ABC):
             if getattr(self, f.name) != f.default
         ]
         return ":".join([self.info.name, *changed])
+
+    @property
+    def analysis(self) -> AnalysisSource | None:
+        """Where the analyses come from that the metric finds in ``Batch.analyses``; None if it reads plain text."""
+        return None
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """The layers of an analysis that the metric reads."""
+        return frozenset()
+
+    def fitted(self, references: Iterable[Sequence[str]]) -> Metric:
+        """The metric for a corpus with these references. Only one that weighs words by how rare they are differs."""
+        return self
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from multiprocessing import active_children, get_context
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,13 @@ from arboreval.corpus import Corpus
 from arboreval.errors import ArborevalError
 from arboreval.metrics.base import Batch, FloatArray, Measured, Metric, Problem
 
+if TYPE_CHECKING:
+    from arboreval.analysis.source import AnalysisSource
+
 DEFAULT_BATCH_SIZE = 256
 NO_REFERENCE = "the segment has no reference"
+#: texts analysed together, roughly
+_MAX_ANALYSES = 768
 
 Progress = Callable[[int], None]  # told how many segments are done
 
@@ -61,7 +67,14 @@ def measure(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Statistics]:
-    """The statistics of every metric, in the order of ``metrics``."""
+    """The statistics of every metric, in the order of ``metrics``.
+
+    Metrics that read analyses share them: no text of a batch is analysed twice.
+    """
+    if any(metric.analysis is not None for metric in metrics):
+        # vectors are large; what is kept of a batch must not grow with the number of systems
+        batch_size = min(batch_size, max(1, _MAX_ANALYSES // (len(corpus.systems) + 1)))
+    metrics = [metric.fitted(corpus.references) for metric in metrics]
     starts = range(0, len(corpus), batch_size)
     tasks = ((start, _batch(corpus, start, start + batch_size)) for start in starts)
     parts: list[list[Measured]] = [[] for _ in metrics]
@@ -96,6 +109,31 @@ def _join(metric: Metric, parts: Sequence[Measured]) -> Statistics:
             ok[problem.system, problem.segment] = False
     stats[~ok] = 0.0
     return Statistics(metric, stats, ok, problems)
+
+
+# --- analyses ----------------------------------------------------------------------------------------------------
+
+
+def _measure_all(metrics: Sequence[Metric], batch: Batch) -> list[Measured]:
+    """The metrics one after the other; those with the same source of analyses read the same analyses."""
+    results: dict[int, Measured] = {i: measure_batch(m, batch) for i, m in enumerate(metrics) if m.analysis is None}
+    readers: dict[AnalysisSource, list[int]] = {}
+    for i, metric in enumerate(metrics):
+        if metric.analysis is not None:
+            readers.setdefault(metric.analysis, []).append(i)
+    for source, indices in readers.items():
+        layers = frozenset[str]().union(*(metrics[i].layers for i in indices))
+        texts = distinct_texts(batch)
+        analysed = replace(batch, analyses=dict(zip(texts, source.analyze(texts, layers), strict=True)))
+        results.update((i, measure_batch(metrics[i], analysed)) for i in indices)
+    return [results[i] for i in range(len(metrics))]
+
+
+def distinct_texts(batch: Batch) -> list[str]:
+    """Every text of a batch once."""
+    texts = [text for references in batch.references for text in references]
+    texts += [text for hypotheses in batch.hypotheses for text in hypotheses]
+    return list(dict.fromkeys(texts))
 
 
 # --- one batch ---------------------------------------------------------------------------------------------------
@@ -141,6 +179,7 @@ def _measure_around(metric: Metric, batch: Batch, missing: Sequence[int]) -> Mea
                 [batch.references[i] for i in kept],
                 [[texts[i] for i in kept] for texts in batch.hypotheses],
                 None if batch.sources is None else [batch.sources[i] for i in kept],
+                batch.analyses,
             ),
         )
         stats[:, kept] = inner.stats
@@ -154,7 +193,7 @@ def _measure_alone(metric: Metric, batch: Batch) -> Measured:
     for s, texts in enumerate(batch.hypotheses):
         for i, references in enumerate(batch.references):
             sources = None if batch.sources is None else [batch.sources[i]]
-            cell = measure_batch(metric, Batch([references], [[texts[i]]], sources))
+            cell = measure_batch(metric, Batch([references], [[texts[i]]], sources, batch.analyses))
             stats[s, i] = cell.stats[0, 0]
             problems += [Problem(s, i, p.status, p.reason) for p in cell.problems]
     return Measured(stats, problems)
@@ -165,20 +204,24 @@ def _measure_alone(metric: Metric, batch: Batch) -> Measured:
 
 def _run_here(metrics: Sequence[Metric], tasks: Iterator[tuple[int, Batch]]) -> Iterator[tuple[int, list[Measured]]]:
     for start, batch in tasks:
-        yield start, [measure_batch(metric, batch) for metric in metrics]
+        yield start, _measure_all(metrics, batch)
 
 
 _worker_metrics: Sequence[Metric] = ()
 
 
-def _start_worker(metrics: Sequence[Metric]) -> None:
+def _start_worker(metrics: Sequence[Metric], jobs: int) -> None:
     global _worker_metrics
+    if any(metric.analysis is not None for metric in metrics):
+        from arboreval.analysis.source import share_cores
+
+        share_cores(jobs)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     _worker_metrics = metrics
 
 
 def _work(batch: Batch) -> list[Measured]:
-    return [measure_batch(metric, batch) for metric in _worker_metrics]
+    return _measure_all(_worker_metrics, batch)
 
 
 def _run_processes(
@@ -186,7 +229,7 @@ def _run_processes(
 ) -> Iterator[tuple[int, list[Measured]]]:
     """Results in the order of the tasks; only a few tasks are in flight, so memory does not grow with the corpus."""
     others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (list(metrics),))
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (list(metrics), jobs))
     waiting: deque[tuple[int, Future[list[Measured]]]] = deque()
     try:
         for start, batch in tasks:
