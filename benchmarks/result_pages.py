@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,11 @@ class Column:
     def key(self) -> str:
         parts = [self.corr, self.level, self.human or "", "mt" if self.without_human else "", str(self.limit or "")]
         return "/".join(parts).rstrip("/") + ("" if self.average == "none" else f"/by-{self.average}")
+
+    @property
+    def setting(self) -> Column:
+        """Everything but the coefficient: columns with the same setting are computed together."""
+        return replace(self, corr="")
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,14 @@ PAGES = (
          (Column("pearson"), Column("spearman"), Column("auc"))),
 )  # fmt: skip
 
+#: pages that other programs write, or that show no metric beside another
+OTHER = (
+    ("structure-alignment", "Structure alignment in all its modes"),
+    ("structure-choice", "How the default of structure alignment was chosen"),
+    ("baselines", "Baselines of the judgments, reproduced"),
+    ("analyzer", "Accuracy of the bundled analyzer"),
+)
+
 ABSENT = (
     ("wmt15-rr", "WMT15, relative ranking", "The system outputs are not in the judgments folder."),
     ("mtc-p4", "Multiple-Translation Chinese part 4", "The data is licensed by the LDC and not there."),
@@ -153,21 +166,26 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
-def write_page(page: Page, folder: Path, rows_of: Rows) -> None:
+def write_page(page: Page, folder: Path, rows_of: Rows, out: Path) -> None:
     files = data_files(page, folder)
     names = [f.name for f in files]
-    rows = [r for r in rows_of.values() if r["file"] in names]
+    keys = {column.key for column in page.columns}
+    rows = [r for r in rows_of.values() if r["file"] in names and (r["key"] in keys or _is_phenomenon(r))]
     if not rows:
-        write_atomically(OUT / f"{page.slug}.md", absent_page(page.title, "The data is not there.", page.slug))
+        write_atomically(out / f"{page.slug}.md", absent_page(page.title, "The data is not there.", page.slug))
         return
     lines = [f"# {page.title}", "", *([page.text, ""] if page.text else [])]
     for column in page.columns:
         lines += _section(page, column, rows)
-    phenomena = [r for r in rows if r["key"].startswith("phenomenon/")]
+    phenomena = [r for r in rows if _is_phenomenon(r)]
     if phenomena:
         lines += _phenomena(phenomena)
     lines += _recipe(page, rows)
-    write_atomically(OUT / f"{page.slug}.md", "\n".join(lines) + "\n")
+    write_atomically(out / f"{page.slug}.md", "\n".join(lines) + "\n")
+
+
+def _is_phenomenon(row: Row) -> bool:
+    return str(row["key"]).startswith("phenomenon/")
 
 
 def _section(page: Page, column: Column, rows: Sequence[Row]) -> list[str]:
@@ -182,7 +200,7 @@ def _section(page: Page, column: Column, rows: Sequence[Row]) -> list[str]:
     average = f"average of {len(english)}" + ("" if len(english) == len(sets) else " to English")
     level = "systems" if column.level == "sys" else "segments"
     level += ", averaged over segments" if column.average == "item" else ""
-    human = ", ".join(sorted({r["human"] for r in mine}))
+    human = ", ".join(sorted({r["human"] for r in mine if r["human"]}))
     title = f"## {column.corr}, {level}" + (f", {column.human}" if column.human else "")
     table_rows = []
     for metric in sorted({r["metric"] for r in mine}, key=lambda m: _mean(by, m, english or sets), reverse=True):
@@ -273,9 +291,9 @@ def absent_page(title: str, why: str, slug: str) -> str:
 # --- the yardstick -----------------------------------------------------------------------------------------------
 
 
-def write_yardstick(folder: Path, rows_of: Rows) -> None:
+def write_yardstick(folder: Path, rows_of: Rows, out: Path) -> None:
     """WMT20 zh-en: our metrics among the official submissions."""
-    path = OUT / "wmt20-zh-en.md"
+    path = out / "wmt20-zh-en.md"
     darr, system = folder / "peers-wmt20.zh-en.darr.tsv", folder / "peers-wmt20.zh-en.sys.tsv"
     seg_key, sys_key = Column("kendall-darr", without_human=True).key, Column("pearson", "sys", without_human=True).key
     mine = {
@@ -360,16 +378,15 @@ def _peer_pearson(path: Path, scores: Sequence[dict[str, str]]) -> dict[str, flo
     return found
 
 
-def write_index() -> None:
-    pages = [("wmt20-zh-en", "WMT20 zh-en: the yardstick"), *((page.slug, page.title) for page in PAGES)]
-    pages.append(("analyzer", "Accuracy of the bundled analyzer"))
+def write_index(out: Path) -> None:
+    pages = [("wmt20-zh-en", "WMT20 zh-en: the yardstick"), *((page.slug, page.title) for page in PAGES), *OTHER]
     lines = [
         "# Results",
         "",
         "Every metric of arboreval against human judgments, beside the numbers of the papers. `make results` computes "
         "what is missing; `make results DATA=wmt17 METRIC=chrf` only that.",
         "",
-        *(f"- [{title}]({slug}.md)" for slug, title in pages if (OUT / f"{slug}.md").exists()),
+        *(f"- [{title}]({slug}.md)" for slug, title in pages if (out / f"{slug}.md").exists()),
         *(f"- [{title}]({slug}.md) (no data)" for slug, title, _ in ABSENT),
     ]
-    write_atomically(OUT / "README.md", "\n".join(lines) + "\n")
+    write_atomically(out / "README.md", "\n".join(lines) + "\n")

@@ -112,3 +112,83 @@ def test_other_mistakes(run, tmp_path, ratings):
     assert run("agree", ratings, "--criterion", "beauty")[0] == 2
     assert run("agree", ratings, "--cut", 0)[0] == 2
     assert run("agree", tmp_path / "absent.tsv")[0] == 4
+
+
+# --- a file for each annotator -----------------------------------------------------------------------------------
+
+
+def file_for_each(tmp_path, head="annotator\titem\tscore\ttrap\tseconds"):
+    named = "annotator" in head
+    return [
+        write(
+            tmp_path / f"{who}.tsv",
+            [[*([who] if named else []), f"i{i}", v, 0, 30] for i, v in enumerate(values)],
+            head,
+        )
+        for who, values in GIVEN.items()
+    ]
+
+
+@pytest.mark.parametrize("head", ["annotator\titem\tscore\ttrap\tseconds", "item\tscore\ttrap\tseconds"])
+def test_files_of_one_annotator_each_are_joined(run, tmp_path, head):
+    """With a column that names the annotator, or named by the file."""
+    paths = file_for_each(tmp_path, head)
+    code, out, _ = run("agree", *paths, "--format", "json")
+    assert code == 0
+    (task,) = json.loads(out)["tasks"]
+    assert task["task"] == "A.tsv, B.tsv, C.tsv"
+    assert [a["name"] for a in task["annotators"]] == ["A", "B", "C"]
+    assert (task["items"], task["ratings"]) == (4, 12)
+    found = {s["name"]: s["value"] for s in task["statistics"]}
+    assert found["Krippendorff's alpha, interval"] == pytest.approx(0.953067, abs=1e-6)
+    assert found["one-vs-rest Pearson, mean"] == pytest.approx(0.979035, abs=1e-6)
+
+
+def test_items_are_matched_by_name_in_any_order(tmp_path):
+    a = write(tmp_path / "a.tsv", [("x", 1), ("y", 2), ("z", 3)], "item\tscore")
+    b = write(tmp_path / "b.tsv", [("z", 30), ("y", 20), ("w", 7)], "item\tscore")
+    (task,) = arboreval.agreement([a, b]).tasks
+    assert (task.items, task.ratings) == (4, 6)
+    rest = {s.name: s for s in task.statistics}["one-vs-rest Pearson, mean"]
+    assert rest.value == pytest.approx(1.0)
+
+
+def test_a_file_of_many_annotators_stays_a_table_of_its_own(tmp_path, ratings):
+    report = arboreval.agreement([ratings, *file_for_each(tmp_path)])
+    assert [(t.task, len(t.annotators)) for t in report.tasks] == [("ratings.tsv", 3), ("A.tsv, B.tsv, C.tsv", 3)]
+    alone = arboreval.agreement([ratings, file_for_each(tmp_path)[0]])
+    assert [(t.task, len(t.annotators)) for t in alone.tasks] == [("ratings.tsv", 3), ("A.tsv", 1)]
+
+
+def test_tasks_of_joined_files_stay_apart(tmp_path):
+    head = "task\titem\tscore"
+    rows = [(task, i, i * (1 if task == "en-zh" else -1)) for task in ("en-zh", "zh-en") for i in range(3)]
+    a, b = (write(tmp_path / f"{name}.tsv", rows, head) for name in "ab")
+    report = arboreval.agreement([a, b])
+    assert [(t.task, t.items, len(t.annotators)) for t in report.tasks] == [
+        ("a.tsv, b.tsv: en-zh", 3, 2), ("a.tsv, b.tsv: zh-en", 3, 2),
+    ]  # fmt: skip
+
+
+def test_the_same_annotator_in_two_files(run, tmp_path):
+    a = write(tmp_path / "a.tsv", [("A", "x", 1), ("A", "y", 2)], "annotator\titem\tscore")
+    b = write(tmp_path / "b.tsv", [("A", "z", 3), ("A", "x", 2)], "annotator\titem\tscore")
+    code, _, err = run("agree", a, b)
+    assert code == 4
+    assert "b.tsv, line 3: 'A' rated 'x' in line 2 of " in err
+    (tmp_path / "empty.tsv").write_text("item\tscore\n")
+    assert run("agree", a, tmp_path / "empty.tsv")[0] == 4
+
+
+def test_every_format_has_n_reasons_and_notes(tmp_path):
+    rows = [(who, i, v) for who, values in (("A", (1, 2, 4)), ("B", (3, 3, 3))) for i, v in enumerate(values)]
+    report = arboreval.agreement(write(tmp_path / "r.tsv", rows, "annotator\titem\tscore"))
+    for format_ in ("text", "json", "tsv", "latex", "html"):
+        out = report.render(format_)
+        assert "B gave every item the same rating" in out, format_
+        assert "undefined in every group" in out, format_
+        assert "n/a" in out or format_ in ("json", "tsv")
+    annotators = json.loads(report.render("json"))["tasks"][0]["annotators"]
+    assert [a["one_vs_rest"] for a in annotators] == [None, None]
+    assert annotators[0]["reason"] == "the mean ratings of the others are all equal"
+    assert annotators[1]["reason"] == "the annotator's ratings are all equal"

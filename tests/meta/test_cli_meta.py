@@ -95,6 +95,60 @@ def test_bad_score_files_exit_with_4(run, toy, tmp_path, lines, message):
     assert f"scores.tsv, {message}" in err
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["system\tseg\tscore", "amber\t1\t3", "ghost\t1\t3"], "line 3: unknown system 'ghost'"),
+        (["system\tseg\tscore", "amber\t1\t3", "amber\t1\t3"], "line 3: the same output is in line 2"),
+        (["system\tseg\tscore", "amber\t9\t3"], "line 2: "),
+        (["system\tseg\tscore", "amber\t1\tgood"], "line 2: 'score' must be a number, not 'good'"),
+        (["system\tseg\tscore", "amber\t1\tinf"], "line 2: 'score' must be a number, not 'inf'"),
+        (["system\tseg\tscore", "amber\t1"], "line 2: 2 cells, but the header has 3 columns"),
+        (["system\tseg\tseg", "amber\t1\t1"], "line 1: a column name comes twice"),
+        (["system\tscore", "amber\t1"], "line 1: there is no column 'seg'"),
+        (["annotator\tsystem\tseg\tscore", "A\tamber\t1\t3", "A\tamber\t1\t2"], "line 3: 'A' rated the same output"),
+    ],
+)
+def test_bad_rating_files_exit_with_4(run, toy, tmp_path, lines, message):
+    (tmp_path / "ratings.tsv").write_text("\n".join(lines) + "\n")
+    code, _, err = run("meta", toy, "-m", "chrf", "--ratings", tmp_path / "ratings.tsv")
+    assert code == 4
+    assert f"ratings.tsv, {message}" in err
+
+
+SEGMENT_LINES = [f"{system}\t{i}" for system in ("amber", "birch", "cedar") for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "message"),
+    [
+        ("m-refA.seg.score", SEGMENT_LINES[:-1], "line 11: 3 scores for 'cedar', but "),
+        ("m-refA.seg.score", [*SEGMENT_LINES, "cedar\t1"], "line 13: more than 4 scores for 'cedar'"),
+        ("m-refA.seg.score", [*SEGMENT_LINES[:-1], "ghost\t1"], "line 12: unknown system 'ghost'"),
+        ("m-refA.seg.score", ["amber"], "line 1: 1 words where a system and a score were expected"),
+        ("m-refA.sys.score", ["amber\t1", "amber\t2"], "line 2: the system 'amber' comes twice"),
+        ("m-refA.sys.score", ["amber\t1", "birch\tgood"], "line 2: 'the score' must be a number, not 'good'"),
+    ],
+)
+def test_bad_score_files_of_mt_metrics_eval_exit_with_4(run, toy, tmp_path, name, lines, message):
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    code, _, err = run("meta", toy, "-m", "chrf", "--scores", tmp_path / name)
+    assert code == 4
+    assert f"{name}, {message}" in err
+
+
+def test_files_that_are_no_text_exit_with_4(run, toy, tmp_path):
+    for name, option in (("scores.tsv", "--scores"), ("ratings.tsv", "--ratings")):
+        (tmp_path / name).write_bytes(b"system\tseg\tm\n\xff\xfe\t1\t2\n")
+        code, _, err = run("meta", toy, "-m", "chrf", option, tmp_path / name)
+        assert code == 4
+        assert f"{name} is not UTF-8" in err
+    (tmp_path / "x.jsonl.gz").write_bytes(b"\x1f\x8b broken")
+    code, _, err = run("meta", tmp_path / "x.jsonl.gz", "-m", "chrf")
+    assert code == 4
+    assert "cannot read" in err
+
+
 def test_bad_judgments_exit_with_4(run, tmp_path):
     rows = scored_rows()
     cases = {"twice": ([*rows, rows[0]], "line 13"), "text": ([rows[0] | {"raw": "x"}], "line 1")}

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from evaldata import contrastive_rows, ranking_rows, scored_rows, write_jsonl
 
+from arboreval.analysis.store import CacheWarning
 from arboreval.errors import UsageError
 from arboreval.meta.evalset import ForeignScores
 from arboreval.meta.readers import read_jsonl
-from arboreval.meta.score_store import Entry, ScoreStore, entry_key
+from arboreval.meta.score_store import Entry, ScoreStore, entry_key, store_info
 from arboreval.meta.scores import score_evalset
 from arboreval.metrics.chrf import ChrF
 
@@ -134,12 +135,68 @@ def test_the_store_keeps_every_digit_and_mistrusts_damage(store):
 
 
 def test_an_unusable_store_costs_no_result(data, tmp_path):
-    from arboreval.analysis.store import CacheWarning
-
     (tmp_path / "scores-1.sqlite").write_bytes(b"not a database at all, but long enough to be looked at " * 5)
     with pytest.warns(CacheWarning, match="not kept"):
         store = ScoreStore(tmp_path)
     assert np.isfinite(score_evalset(data, ["chrf"], store=store)[0].rows).all()
+
+
+@pytest.mark.parametrize(
+    ("disk", "message"), [("PRAGMA query_only = ON", "readonly"), ("PRAGMA max_page_count = 1", "full")]
+)
+def test_a_full_or_read_only_disk_costs_no_result(data, store, disk, message):
+    """One warning; what is kept already is still read, what is new is not written."""
+    kept = score_evalset(data.limit(2), ["chrf"], store=store)[0]
+    store._db.execute(disk)
+    # entries as large as a page, so that the last free bytes cannot hold them
+    large = {bytes([i]) * 20: Entry(np.arange(9_000) / 7) for i in range(3)}
+    with pytest.warns(CacheWarning, match=message):
+        store.put("m", large.items())
+    found = score_evalset(data, ["chrf", "bleu"], store=store)  # and no other warning, which would be an error
+    np.testing.assert_array_equal(found[0].stats, score_evalset(data, ["chrf"])[0].stats)
+    np.testing.assert_array_equal(found[0].rows[[0, 1, 4, 5, 8, 9]], kept.rows)
+    assert store.get(large) == {}
+    assert store._db is not None
+    store.close()
+
+
+def test_a_store_that_cannot_be_made_costs_no_result(data, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.warns(CacheWarning, match="not kept"):
+        store = ScoreStore(tmp_path / "file" / "cache")
+    assert np.isfinite(score_evalset(data, ["chrf"], store=store)[0].rows).all()
+    store.close()
+    (tmp_path / "scores-1.sqlite").write_bytes(b"few")
+    with pytest.warns(CacheWarning, match="not a database"):
+        ScoreStore(tmp_path)
+    assert (tmp_path / "scores-1.sqlite").read_bytes() == b"few"
+
+
+def test_a_limit_that_is_no_size_is_found_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARBOREVAL_CACHE_LIMIT", "much")
+    with pytest.raises(UsageError, match="'much' is not a size"):
+        ScoreStore(tmp_path)
+
+
+def test_cache_info_lists_the_scores(data, capsys):
+    from arboreval.cli import main
+
+    def info():
+        with pytest.raises(SystemExit) as ended:
+            main(["cache", "info"])
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    assert "scores" not in info()
+    store = ScoreStore()
+    score_evalset(data, ["chrf", "bleu"], store=store)
+    store.close()
+    found = store_info()
+    assert {metric: count for metric, (count, _) in found.metrics.items()} == {"bleu": 12, "chrf": 12}
+    out = info()
+    assert f"scores   {store.path}" in out
+    assert "entries  24" in out
+    assert "  chrf: 12 entries, " in out
 
 
 def test_a_segment_without_reference_fails_alone(tmp_path):

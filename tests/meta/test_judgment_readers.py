@@ -61,7 +61,7 @@ def test_rankings(tmp_path):
 
 def test_systems_contrasts_and_pairs(tmp_path):
     systems = read_jsonl(write_jsonl(tmp_path / "s.jsonl", system_rows()))
-    assert systems.system_scores == {"amber": 0.9, "birch": 0.3, "cedar": -0.5}
+    assert systems.system_scores == {"raw": {"amber": 0.9, "birch": 0.3, "cedar": -0.5}}
     assert len(systems.outputs) == 12
     contrasts = read_jsonl(write_jsonl(tmp_path / "c.jsonl", contrastive_rows())).contrasts
     assert contrasts.phenomena == ("drop", "swap")

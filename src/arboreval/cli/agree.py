@@ -24,10 +24,12 @@ from arboreval.errors import UsageError
 def agree(ratings: tuple[str, ...], format_: str, output: Path | None, **settings: Any) -> None:
     """Report how far annotators agree: correlation with the rest, Krippendorff's alpha, kappa, traps, times.
 
-    RATINGS are TSV or JSON Lines files, a line for each annotator and item (see docs/formats.md).
+    RATINGS are TSV or JSON Lines files, a line for each annotator and item (see docs/formats.md). Files with one
+    annotator each are joined.
 
     \b
     arboreval agree ratings.tsv
+    arboreval agree anna.tsv ben.tsv carla.tsv
     """
     from arboreval import agreement
 

@@ -18,26 +18,39 @@ def cache() -> None:
 def info() -> None:
     """Print where the cache is and what it holds."""
     from arboreval.analysis.store import Store
-    from arboreval.cli.analysis_options import plain_warnings
 
-    with plain_warnings():
-        found = Store().info()
+    found = Store().info()
     click.echo(f"file     {found.path}{'' if found.path.exists() else ' (not there yet)'}")
     click.echo(f"entries  {found.entries:,}")
     click.echo(f"size     {_bytes(found.size)} of at most {_bytes(found.limit)}")
     for analyzer, (entries, size) in found.analyzers.items():
         click.echo(f"  {analyzer or 'unknown'}: {entries:,} entries, {_bytes(size)}")
+    _scores()
+
+
+def _scores() -> None:
+    """What `arboreval meta` has kept, in a file of its own."""
+    from arboreval.cli.analysis_options import plain_warnings
+    from arboreval.meta.score_store import store_info
+
+    with plain_warnings():
+        scores = store_info()
+    if not scores.path.exists():
+        return
+    click.echo(f"scores   {scores.path}")
+    click.echo(f"entries  {sum(count for count, _ in scores.metrics.values()):,}")
+    click.echo(f"size     {_bytes(scores.size)}")
+    for metric, (entries, size) in scores.metrics.items():
+        click.echo(f"  {metric}: {entries:,} entries, {_bytes(size)}")
 
 
 @cache.command()
 def verify() -> int:
     """Check every entry and remove those that are damaged. Exit with 3 if there were any."""
     from arboreval.analysis.store import Store
-    from arboreval.cli.analysis_options import plain_warnings
     from arboreval.errors import ExitCode
 
-    with plain_warnings():
-        good, bad = Store().verify()
+    good, bad = Store().verify()
     click.echo(f"{good:,} sound, {bad:,} damaged{' (removed)' if bad else ''}")
     return ExitCode.SOME_FAILED if bad else ExitCode.OK
 
@@ -48,11 +61,8 @@ def verify() -> int:
 def prune(max_size: str | None, unused: float | None) -> None:
     """Make the cache smaller; without options, down to its limit."""
     from arboreval.analysis.store import Store, parse_size
-    from arboreval.cli.analysis_options import plain_warnings
 
-    limit = None if max_size is None else parse_size(max_size)
-    with plain_warnings():
-        removed = Store().prune(limit, unused)
+    removed = Store().prune(None if max_size is None else parse_size(max_size), unused)
     click.echo(f"{removed:,} entries removed")
 
 

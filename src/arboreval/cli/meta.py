@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from arboreval.cli.analysis_options import analysis_options
 from arboreval.cli.common import FORMATS, emit
 from arboreval.errors import ExitCode, UsageError
 
@@ -41,6 +42,13 @@ CORRS = (
     help="Test every pair of metrics.",
 )
 @click.option(
+    "--correction",
+    type=click.Choice(["holm", "bonferroni"]),
+    default="holm",
+    show_default=True,
+    help="Correction of the p-values of --test for the number of pairs.",
+)
+@click.option(
     "--average",
     type=click.Choice(["none", "item", "sys"]),
     default="none",
@@ -54,7 +62,15 @@ CORRS = (
     metavar="FILE",
     help="Scores of metrics computed elsewhere; repeatable.",
 )
-@click.option("--ratings", type=click.Path(path_type=Path), metavar="TSV", help="Human scores to add to FILE.")
+@click.option(
+    "--lower-is-better",
+    multiple=True,
+    metavar="NAME",
+    help="A metric of --scores for which a lower score is better; repeatable.",
+)
+@click.option(
+    "--ratings", type=click.Path(path_type=Path), metavar="TSV", help="Human scores to add to FILE, and to use."
+)
 @click.option("--without", multiple=True, metavar="SYSTEM", help="Leave a system out; repeatable.")
 @click.option("--partial", is_flag=True, help="Add correlations between metrics given the human scores.")
 @click.option(
@@ -84,7 +100,7 @@ CORRS = (
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Use only the first N segments.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of processes.  [default: 1]")
 @click.option("--batch-size", type=click.IntRange(min=1), metavar="N", help="Segments per batch; changes no score.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor keep statistics of segments.")
+@analysis_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 def meta(
     files: tuple[str, ...],
@@ -118,6 +134,7 @@ def meta(
             [name.strip() for text in metrics for name in text.split(",") if name.strip()],
             corr=[name.strip() for text in corrs for name in text.split(",") if name.strip()] or None,
             keep=not no_cache,
+            cache=not no_cache,
             progress=progress,
             **keywords,
         )

@@ -37,7 +37,8 @@ def agreement(
     """Agreement of annotators on every task and criterion: with traps, and without them where there are any.
 
     :param ratings: TSV or JSON Lines files with a rating a line (``annotator``, ``item`` or ``system`` and ``seg``, and
-        a score; ``trap``, ``seconds`` and ``task`` where known), or :class:`Ratings`.
+        a score; ``trap``, ``seconds`` and ``task`` where known), or :class:`Ratings`. Files of one annotator each are
+        joined; they need no ``annotator`` if the file is named by the annotator.
     :param criterion: the column to use; all columns with numbers if none is given.
     :param cut: seconds above which a time is left out of the second mean.
     """
@@ -46,7 +47,8 @@ def agreement(
         raise UsageError("no ratings were given.")
     if cut <= 0:
         raise UsageError("cut must be above 0 seconds.")
-    read = [r for one in listed for r in ([one] if isinstance(one, Ratings) else read_ratings(one, criterion))]
+    files = [one for one in listed if not isinstance(one, Ratings)]
+    read = [one for one in listed if isinstance(one, Ratings)] + (read_ratings(files, criterion) if files else [])
     return AgreementReport(__version__, tuple(_task(r, cut) for r in read))
 
 
@@ -70,7 +72,9 @@ def _task(ratings: Ratings, cut: float) -> AgreementTask:
                 mean=float(mine.mean()) if len(mine) else None,
                 sd=float(mine.std(ddof=1)) if len(mine) > 1 else None,
                 one_vs_rest=with_traps.annotators[a].value,
+                reason=with_traps.annotators[a].reason,
                 one_vs_rest_without_traps=without.annotators[a].value,
+                reason_without_traps=without.annotators[a].reason,
                 traps=_bins(everything[a][ratings.traps[a]]) if has_traps else None,
                 seconds=seconds.all_mean,
                 seconds_cut=seconds.cut_mean,

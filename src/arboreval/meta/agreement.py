@@ -7,19 +7,35 @@ output paired with an unrelated reference), so agreement is looked at with and w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arboreval.errors import UsageError
-from arboreval.meta.coefficient import BoolArray, Coefficient, FloatArray, average_of, divide, undefined
+from arboreval.meta.coefficient import (
+    CONSTANT_X,
+    CONSTANT_Y,
+    TOO_FEW,
+    BoolArray,
+    Coefficient,
+    FloatArray,
+    average_of,
+    divide,
+    undefined,
+)
 from arboreval.meta.correlation import pearson
 
 AlphaLevel = Literal["interval", "nominal", "ordinal"]
 CUT_SECONDS = 600.0
 LOW_TRAP = 20.0
+#: what is undefined about a metric, said of an annotator
+_REASONS = {
+    CONSTANT_X: "the annotator's ratings are all equal",
+    CONSTANT_Y: "the mean ratings of the others are all equal",
+    TOO_FEW: "fewer than two items that the others rated too",
+}
 
 
 @dataclass(frozen=True)
@@ -117,7 +133,8 @@ def _column_means(values: FloatArray) -> FloatArray:
 def one_vs_rest(ratings: ArrayLike) -> OneVsRest:
     """Pearson's r of each annotator with the mean of the others, and the mean of these over annotators."""
     values = table(ratings)
-    parts = tuple(pearson(values[a], _column_means(np.delete(values, a, axis=0))) for a in range(len(values)))
+    found = (pearson(values[a], _column_means(np.delete(values, a, axis=0))) for a in range(len(values)))
+    parts = tuple(replace(r, reason=_REASONS.get(r.reason, r.reason)) for r in found)
     return OneVsRest(parts, average_of(parts))
 
 

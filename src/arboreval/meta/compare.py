@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from arboreval.meta.cells import system_cells
 from arboreval.meta.coefficient import Coefficient
 from arboreval.meta.correlation import Name, pairs_for, pearson
 from arboreval.meta.evalset import FloatArray
@@ -24,20 +25,22 @@ from arboreval.meta.levels import (
 from arboreval.meta.pairwise import Pairs
 from arboreval.meta.partial import partial_matrix
 from arboreval.meta.scores import Scored
-from arboreval.meta.supersampling import CAUTION, SuperSample
+from arboreval.meta.supersampling import SuperSample
 from arboreval.meta.tests import (
     Comparison,
     Permutation,
+    SystemScores,
     clusters,
     compare_pearson,
     pair_permutation_test,
     paired_bootstrap,
     permutation_test,
+    system_permutation_test,
 )
-from arboreval.report.meta_model import Cluster, Test
+from arboreval.report.meta_model import Cluster, Partial, Test
 from arboreval.significance import ALPHA, holm
 
-HYBRID_CAUTION = CAUTION
+Correction = Literal["holm", "bonferroni"]
 Matrix = tuple[tuple[float | None, ...], ...]
 
 
@@ -49,6 +52,7 @@ def compare_metrics(
     values: Mapping[str, Coefficient],
     samples: Mapping[str, FloatArray],
     *,
+    correction: Correction,
     permutations: int,
     seed: int,
 ) -> tuple[list[Test], Cluster | None, list[str]]:
@@ -60,7 +64,7 @@ def compare_metrics(
         return [], None, []
     hybrids = None
     if corr == "hybrid" and isinstance(task, Systems):
-        hybrids = hybrids_of(task.data, task.data.human[task.human_key], list(ranked), seed)
+        hybrids = hybrids_of(task.data, task.data.human[task.human_key], scored, seed)
     found = [
         (a, b, _compare(task, a, b, corr, test, values, samples, hybrids, permutations, seed))
         for a, b in combinations(ranked, 2)
@@ -71,7 +75,9 @@ def compare_metrics(
     wins: set[tuple[str, str]] = set()
     for a, b, c in found:
         p_holm = next(corrected) if c.p is not None else None
-        better = p_holm <= ALPHA if p_holm is not None else c.wins()
+        p_bonferroni = None if c.p is None else min(1.0, c.p * len(p_values))
+        p = p_holm if correction == "holm" else p_bonferroni
+        better = p <= ALPHA if p is not None else c.wins()
         if better:
             wins.add((a.name, b.name))
         tests.append(
@@ -87,7 +93,7 @@ def compare_metrics(
                 ci=c.ci,
                 p=c.p,
                 p_holm=p_holm,
-                p_bonferroni=None if c.p is None else min(1.0, c.p * len(p_values)),
+                p_bonferroni=p_bonferroni,
                 winner=a.name if better else None,
                 reason=c.reason,
             )
@@ -95,6 +101,8 @@ def compare_metrics(
     notes = list(dict.fromkeys(f"{test}: {c.note}" for _, _, c in found if c.note))
     if all(c.reason for _, _, c in found):
         return tests, None, [*notes, f"{test}, {corr}: {found[0][2].reason}"]
+    if hybrids is not None:
+        notes += [n for n in hybrids.notes if n not in notes]
     names = [s.name for s in ranked]
     ranks = clusters([[(a, b) in wins for b in names] for a in names])
     where = (task.data.dataset, task.data.lp, level, corr, test)
@@ -156,17 +164,15 @@ def _by_permutation(
 ) -> Comparison:
     columns = _columns(task, a, b)
     if isinstance(task, Systems):
-        if corr not in CORRELATIONS or columns is None:
+        if corr not in (*CORRELATIONS, "pairwise-accuracy"):
             return Comparison(0, reason=f"{kind} cannot permute {corr}; use bootstrap")
-        if kind == "perm-input":
-            return Comparison(0, reason="perm-input permutes segments; at system level use perm-sys or bootstrap")
-        # a system is one cell here, so swapping cells is swapping systems
-        return permutation_test(*columns, kind="perm-both", corr=_name(corr), trials=permutations, seed=seed)
+        x, y = (SystemScores(s.oriented_systems, system_cells(task.data, s)) for s in (a, b))
+        return system_permutation_test(x, y, task.human, kind=kind, corr=_name(corr), trials=permutations, seed=seed)
     if corr in (*WMT_VARIANTS, "acc23"):
-        two = [_pairs(task, s, corr) for s in (a, b)]
-        if two[0] is None or two[1] is None or kind != "perm-both":
+        first, second = (_pairs(task, s, corr) for s in (a, b))
+        if first is None or second is None or kind != "perm-both":
             return Comparison(0, reason=f"{kind} cannot permute {corr}; use perm-both or bootstrap")
-        return pair_permutation_test(two[0], two[1], _name(corr), trials=permutations, seed=seed)
+        return pair_permutation_test(first, second, _name(corr), trials=permutations, seed=seed)
     if corr not in CORRELATIONS or columns is None or not isinstance(task, ScoredSegments):
         return Comparison(0, reason=f"{kind} cannot permute {corr}; use bootstrap")
     if kind == "perm-sys" and not task.data.systems:
@@ -198,10 +204,18 @@ def _pairs(task: Task, scored: Scored, corr: str) -> Pairs | None:
     return None
 
 
-def partial_matrices(columns: Mapping[str, FloatArray], human: FloatArray) -> tuple[Matrix, Matrix, int]:
+def partial_of(task: ScoredSegments | Systems, columns: Mapping[str, FloatArray]) -> Partial:
     """Plain and partial correlations between metrics, on the rows that have all scores."""
-    found = partial_matrix(columns, human)
-    kept = ~np.logical_or.reduce([np.isnan(v) for v in (human, *columns.values())])
+    found = partial_matrix(columns, task.human)
+    kept = ~np.logical_or.reduce([np.isnan(v) for v in (task.human, *columns.values())])
     rows = [values[kept] for values in columns.values()]
-    plain = tuple(tuple(pearson(a, b).value for b in rows) for a in rows)
-    return plain, tuple(tuple(cell.value for cell in line) for line in found.cells), found.n
+    return Partial(
+        dataset=task.data.dataset,
+        lp=task.data.lp,
+        level=task.level,
+        metrics=found.names,
+        plain=tuple(tuple(pearson(a, b).value for b in rows) for a in rows),
+        partial=tuple(tuple(cell.value for cell in line) for line in found.cells),
+        n=found.n,
+        reasons=tuple(dict.fromkeys(cell.reason for line in found.cells for cell in line if cell.reason)),
+    )

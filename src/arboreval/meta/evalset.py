@@ -99,8 +99,10 @@ class EvalSet:
     human: Mapping[str, FloatArray] = field(default_factory=dict)
     comparisons: Comparisons | None = None
     contrasts: Contrasts | None = None
-    #: published human scores of systems
-    system_scores: Mapping[str, float] = field(default_factory=dict)
+    #: published human scores of systems, by the name of the human score
+    system_scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    #: the human score to use where none is asked for; empty: ``z`` where present, else ``raw``
+    preferred: str = ""
     foreign: Mapping[str, ForeignScores] = field(default_factory=dict)
     #: number of segments before :meth:`limit`
     full_size: int = 0
@@ -117,16 +119,22 @@ class EvalSet:
     @property
     def criteria(self) -> tuple[str, ...]:
         """Names that ``human`` can be asked for."""
-        names = [key.partition(":")[2] or key for key in self.human]
+        names = [key.partition(":")[2] or key for key in (*self.human, *self.system_scores)]
         return tuple(dict.fromkeys(names))
 
     def resolve_human(self, wanted: str | None = None) -> str:
-        """The key of the human scores to use: what is wanted, else ``z`` where present, else ``raw``."""
+        """The key of the human scores to use: what is wanted, else ``z`` where present, else ``raw``.
+
+        Scores of outputs come before published scores of systems. Empty where nobody scored anything.
+        """
         if wanted is None:
-            return next((key for key in ("z", "raw") if self.has_human(key)), next(iter(self.human), ""))
-        for key in (wanted, f"z:{wanted}", f"raw:{wanted}"):
-            if self.has_human(key):
-                return key
+            order = (self.preferred, "z", "raw", *self.human)
+            published = (key for key in ("z", "raw", *self.system_scores) if key in self.system_scores)
+            return next((key for key in order if self.has_human(key)), next(published, ""))
+        for has in (self.has_human, self.system_scores.__contains__):
+            for key in (wanted, f"z:{wanted}", f"raw:{wanted}"):
+                if has(key):
+                    return key
         raise InputError(f"{self.origin}: {unknown_name('human score', wanted, self.criteria)}")
 
     def has_human(self, key: str) -> bool:
@@ -197,16 +205,24 @@ class EvalSet:
             human={key: values[rows] for key, values in self.human.items()},
             comparisons=comparisons,
             contrasts=contrasts,
-            system_scores={s: value for s, value in self.system_scores.items() if s in kept},
+            system_scores={
+                key: {s: value for s, value in scores.items() if s in kept}
+                for key, scores in self.system_scores.items()
+            },
             foreign=foreign,
         )
 
     def limit(self, n: int | None) -> EvalSet:
-        """The first ``n`` segments. System scores computed elsewhere are of all segments and are left out."""
+        """The first ``n`` segments. System scores, which are of all segments, are left out where segments have scores
+        to take their place: those of metrics computed elsewhere, and those published beside scores of outputs."""
         if n is None or n >= len(self.segment_ids):
             return self
         part = self.subset(self.outputs.segment < n)
-        return replace(part, foreign={k: replace(f, systems={}) for k, f in part.foreign.items() if f.rows is not None})
+        return replace(
+            part,
+            foreign={k: replace(f, systems={}) for k, f in part.foreign.items() if f.rows is not None},
+            system_scores={k: scores for k, scores in part.system_scores.items() if not part.has_human(k)},
+        )
 
     def without(self, names: Collection[str]) -> EvalSet:
         """Leaves out systems; names that are not there are left out already."""
@@ -217,6 +233,11 @@ class EvalSet:
         if not left:
             raise UsageError(f"{self.origin}: no system is left.")
         return self.subset(~np.isin(self.outputs.system, gone), left)
+
+    def with_lower_is_better(self, names: Collection[str]) -> EvalSet:
+        """Says of metrics computed elsewhere that a lower score is better."""
+        low = {name: replace(f, higher_is_better=False) for name, f in self.foreign.items() if name in names}
+        return replace(self, foreign={**self.foreign, **low})
 
     def with_foreign(self, scores: Sequence[ForeignScores]) -> EvalSet:
         for one in scores:

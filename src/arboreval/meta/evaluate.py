@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboreval import __version__
+from arboreval.api import analysis_source
 from arboreval.errors import InputError, UsageError, unknown_name
 from arboreval.meta.coefficient import Averaging, Coefficient
 from arboreval.meta.evalset import EvalSet
 from arboreval.meta.levels import (
     CORRS,
+    HYBRID,
     ContrastedSegments,
     Level,
     ScoredSegments,
@@ -43,7 +46,12 @@ from arboreval.report.meta_model import (
 from arboreval.run.measure import DEFAULT_BATCH_SIZE
 from arboreval.significance import BOOTSTRAP_TRIALS, DEFAULT_SEED, interval
 
+if TYPE_CHECKING:
+    from arboreval.analysis.analyzer import Analyzer
+    from arboreval.meta.compare import Correction
+
 TESTS = ("williams", "zou", "perm-both", "perm-sys", "perm-input", "bootstrap")
+CORRECTIONS = ("holm", "bonferroni")
 #: points of a scatter plot; more would be a blot
 _MAX_POINTS = 1_500
 
@@ -67,10 +75,15 @@ def meta_evaluate(
     without: Sequence[str] = (),
     scores: Sequence[str | Path] = (),
     ratings: str | Path | None = None,
+    lower_is_better: Sequence[str] = (),
+    correction: Correction = "holm",
     partial: bool = False,
     keep: bool = True,
     jobs: int = 1,
     batch_size: int = DEFAULT_BATCH_SIZE,
+    analyzer: str | Analyzer | None = None,
+    encoder: str | None = None,
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> MetaReport:
     """Correlates metrics with human judgments.
@@ -87,30 +100,39 @@ def meta_evaluate(
     :param trials: bootstrap resamples for the intervals; 0 for none.
     :param without: systems to leave out, such as human translations.
     :param scores: files with scores of metrics computed elsewhere.
-    :param ratings: a TSV file of human scores to add to the data.
+    :param ratings: a TSV file of human scores to add to the data; they are used where ``human`` names no others.
+    :param lower_is_better: metrics in ``scores`` for which a lower score is better.
+    :param correction: of the p-values of ``test`` for the number of pairs of metrics, ``holm`` or ``bonferroni``.
     :param partial: adds the correlations between metrics given the human scores.
     :param keep: whether statistics are kept in the user's cache for the next run.
+    :param analyzer: who analyses, and
+    :param encoder: whose vectors are used, and
+    :param cache: whether analyses are kept on disk, for metrics that read analyses: see :func:`arboreval.analyze`.
     """
-    sets = _load(data, limit, without, ratings, scores)
-    wanted = _check(sets, metrics, corr, test, trials, level)
+    sets = _load(data, limit, without, ratings, scores, lower_is_better)
+    wanted = _check(sets, metrics, corr, test, trials, level, correction)
     tasks = [make_task(one, human=human, level=level, average=average) for one in sets]
     _same_level(tasks, level)
     results: list[Result] = []
     parts = _Parts()
     for foreign in dict.fromkeys(f for one in sets for f in one.foreign.values() if f.ignored):
         parts.notes.append(f"{Path(foreign.origin).name}: no such system in the data: {', '.join(foreign.ignored)}")
+    using = analysis_source(analyzer, encoder, cache)
     with _store(keep) as store:
         for task in tasks:
-            scored = score_evalset(task.data, wanted, store=store, jobs=jobs, batch_size=batch_size, progress=progress)
+            scored = score_evalset(
+                task.data, wanted, using=using, store=store, jobs=jobs, batch_size=batch_size, progress=progress
+            )
             parts.signatures.update({s.name: s.signature for s in scored if s.signature})
             for name in corr or task.default:
-                results += _coefficients(task, scored, name, test, unit, trials, permutations, seed, parts)
+                results += _coefficients(task, scored, name, test, correction, unit, trials, permutations, seed, parts)
             _extras(task, scored, parts, partial, unit, trials, seed)
     return MetaReport(
         version=__version__,
         seed=seed,
         trials=trials,
         unit="segments with all their systems" if unit == "segment" else "single judgments",
+        correction=correction,
         data=tuple(_summary(task) for task in tasks),
         results=tuple(results),
         averages=tuple(_averages(results)),
@@ -156,6 +178,7 @@ def _load(
     without: Sequence[str],
     ratings: str | Path | None,
     scores: Sequence[str | Path],
+    lower_is_better: Sequence[str],
 ) -> list[EvalSet]:
     if limit is not None and limit < 1:
         raise UsageError("limit must be at least 1.")
@@ -171,6 +194,11 @@ def _load(
         if not any(name in one.systems for one in sets):
             raise InputError(unknown_name("system", name, {s for one in sets for s in one.systems}))
     sets = [one.with_foreign([f for path in scores for f in read_scores(path, one)]) for one in sets]
+    known = {name for one in sets for name in one.foreign}
+    for name in lower_is_better:
+        if name not in known:
+            raise UsageError(unknown_name("metric computed elsewhere", name, known))
+    sets = [one.with_lower_is_better(lower_is_better) for one in sets]
     names = [one.name for one in sets]
     for i, one in enumerate(sets):
         if one.name in names[:i]:
@@ -185,6 +213,7 @@ def _check(
     test: str | None,
     trials: int,
     level: str | None,
+    correction: str,
 ) -> list[str | Metric]:
     """Everything that can be wrong about the request, before the first text is scored."""
     if trials < 0:
@@ -196,6 +225,8 @@ def _check(
             raise UsageError(unknown_name("coefficient", name, CORRS))
     if test is not None and test not in TESTS:
         raise UsageError(unknown_name("test", test, TESTS))
+    if correction not in CORRECTIONS:
+        raise UsageError(unknown_name("correction", correction, CORRECTIONS))
     wanted: list[str | Metric] = list(metrics.split(",") if isinstance(metrics, str) else metrics)
     foreign = {name for one in sets for name in one.foreign}
     if not wanted:
@@ -244,26 +275,28 @@ def _coefficients(
     scored: Sequence[Scored],
     corr: str,
     test: str | None,
+    correction: Correction,
     unit: Unit,
     trials: int,
     permutations: int,
     seed: int,
     parts: _Parts,
 ) -> list[Result]:
-    from arboreval.meta.compare import HYBRID_CAUTION, compare_metrics
-    from arboreval.meta.intervals import resampled
+    from arboreval.meta.compare import compare_metrics
+    from arboreval.meta.intervals import all_resampled
+    from arboreval.meta.supersampling import cautions
 
     data = task.data
-    values: dict[str, Coefficient] = {s.name: task(s, corr) for s in scored}
+    values: dict[str, Coefficient] = task.coefficients(scored, corr, seed=seed)
+    defined = [s for s in scored if values[s.name].value is not None]
     samples = {}
-    if trials or test == "bootstrap":
-        for s in scored:
-            if values[s.name].value is not None:
-                sample = resampled(task, s, corr, unit=unit, trials=trials or BOOTSTRAP_TRIALS, seed=seed)
-                if sample is not None:
-                    samples[s.name] = sample
-    if corr == "hybrid":
-        parts.notes.append(HYBRID_CAUTION)
+    if (trials or test == "bootstrap") and defined:
+        # metrics without a value have a part in which segments hybrids are made of
+        taking_part = scored if corr in HYBRID else defined
+        drawn = all_resampled(task, taking_part, corr, unit=unit, trials=trials or BOOTSTRAP_TRIALS, seed=seed)
+        samples = {s.name: drawn[s.name] for s in defined if s.name in drawn}
+    if corr in HYBRID and defined:
+        parts.notes += cautions(len(data.systems))
     results = [
         Result(
             dataset=data.dataset,
@@ -282,7 +315,7 @@ def _coefficients(
     ]
     if test is not None and len(scored) > 1:
         tests, cluster, notes = compare_metrics(
-            task, scored, corr, test, values, samples, permutations=permutations, seed=seed
+            task, scored, corr, test, values, samples, correction=correction, permutations=permutations, seed=seed
         )
         parts.tests += tests
         parts.clusters += [] if cluster is None else [cluster]
@@ -335,7 +368,8 @@ def _phenomena(task: ContrastedSegments, scored: Sequence[Scored]) -> Iterator[P
             mine = mine[np.isfinite(mine)]
             value = float(mine.mean()) if len(mine) else None
             ci = _wilson(value, len(mine)) if value is not None else None
-            yield Phenomenon(data.dataset, data.lp, s.name, name, value, ci, len(mine))
+            reason = "" if value is not None else s.reason or "no pair has both scores"
+            yield Phenomenon(data.dataset, data.lp, s.name, name, value, ci, len(mine), reason)
 
 
 def _wilson(p: float, n: int) -> tuple[float, float]:
@@ -382,7 +416,7 @@ def _label(task: Task, i: int) -> str:
 
 
 def _partial(task: ScoredSegments | Systems, scored: Sequence[Scored]) -> Iterator[Partial]:
-    from arboreval.meta.compare import partial_matrices
+    from arboreval.meta.compare import partial_of
 
     if isinstance(task, ScoredSegments):
         if task.human_key not in task.data.human:
@@ -391,5 +425,4 @@ def _partial(task: ScoredSegments | Systems, scored: Sequence[Scored]) -> Iterat
     else:
         columns = {s.name: s.oriented_systems for s in scored if not s.reason}
     if len(columns) > 1:
-        plain, given, n = partial_matrices(columns, task.human)
-        yield Partial(task.data.dataset, task.data.lp, task.level, tuple(columns), plain, given, n)
+        yield partial_of(task, columns)

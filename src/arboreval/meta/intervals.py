@@ -5,13 +5,37 @@ All metrics of a data set see the same resamples, because those depend on the se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from arboreval.meta.correlation import Name
 from arboreval.meta.evalset import NO_SYSTEM, FloatArray
-from arboreval.meta.levels import CORRELATIONS, ContrastedSegments, RankedSegments, ScoredSegments, Systems, Task, Unit
+from arboreval.meta.hybrids import hybrid_resamples
+from arboreval.meta.levels import (
+    CORRELATIONS,
+    HYBRID,
+    ContrastedSegments,
+    RankedSegments,
+    ScoredSegments,
+    Systems,
+    Task,
+    Unit,
+)
 from arboreval.meta.resample import bootstrap, bootstrap_pairs, counts, rowwise
 from arboreval.meta.scores import Scored
+
+
+def all_resampled(
+    task: Task, scored: Sequence[Scored], corr: str, *, unit: Unit, trials: int, seed: int
+) -> dict[str, FloatArray]:
+    """The coefficient of every metric in every resample; metrics for which it cannot be resampled are not there."""
+    if isinstance(task, Systems) and corr in HYBRID:
+        drawn = counts(len(task.data.segment_ids), trials, seed)
+        human = task.data.human[task.human_key]
+        return hybrid_resamples(task.data, human, scored, drawn, exact=corr == "hybrid-exact")
+    found = {s.name: resampled(task, s, corr, unit=unit, trials=trials, seed=seed) for s in scored}
+    return {name: samples for name, samples in found.items() if samples is not None}
 
 
 def resampled(task: Task, scored: Scored, corr: str, *, unit: Unit, trials: int, seed: int) -> FloatArray | None:
@@ -76,7 +100,7 @@ def _systems(task: Systems, scored: Scored, corr: str, trials: int, seed: int) -
     if x is None:
         return None
     y = task.human
-    if not task.data.system_scores:
+    if task.published is None:
         won, all_ = (part @ drawn for part in task.human_sums())
         y = np.divide(won, all_, out=np.full(won.shape, np.nan), where=all_ > 0).T
     return rowwise(_name(corr), x, y)

@@ -8,6 +8,7 @@ the alternative.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -25,8 +26,10 @@ Unit = Literal["segment", "row"]
 
 CORRELATIONS = ("pearson", "spearman", "kendall")
 WMT_VARIANTS = ("kendall-wmt12", "kendall-wmt13", "kendall-wmt14", "kendall-darr", "kendall-xties")
+#: over hybrid systems: all metrics share them
+HYBRID = ("hybrid", "hybrid-exact")
 #: everything `--corr` takes; the last ones have meaning for one kind of data only
-CORRS = (*CORRELATIONS, *WMT_VARIANTS, "acc23", "spa", "pairwise-accuracy", "auc", "accuracy", "hybrid", "hybrid-exact")
+CORRS = (*CORRELATIONS, *WMT_VARIANTS, "acc23", "spa", "pairwise-accuracy", "auc", "accuracy", *HYBRID)
 
 NO_SEGMENT_SCORES = "the metric has no segment scores"
 NO_SYSTEMS = "the data does not name systems"
@@ -61,6 +64,10 @@ class Task(ABC):
         """How segments are grouped for this coefficient."""
         return "none"
 
+    def coefficients(self, scored: Sequence[Scored], corr: str, *, seed: int) -> dict[str, Coefficient]:
+        """The coefficient of every metric; the seed is for those that are drawn at random."""
+        return {s.name: self(s, corr) for s in scored}
+
     def __call__(self, scored: Scored, corr: str) -> Coefficient:
         if scored.reason:
             return undefined(scored.reason)
@@ -77,7 +84,7 @@ class ScoredSegments(Task):
 
     @property
     def default(self) -> tuple[str, ...]:
-        return (*CORRELATIONS, "auc") if self.human_key in self.data.human and self.binary else CORRELATIONS
+        return (*CORRELATIONS, "auc") if self.judged and self.binary else CORRELATIONS
 
     @cached_property
     def human(self) -> FloatArray:
@@ -95,8 +102,15 @@ class ScoredSegments(Task):
         return self.data.human.get(key)
 
     @cached_property
+    def judged(self) -> bool:
+        """Whether people scored outputs at all."""
+        return self.human_key in self.data.human
+
+    @cached_property
     def shares_segments(self) -> bool:
         """Whether most outputs have others of the same segment to be compared with."""
+        if not self.judged:
+            return False
         sizes = np.bincount(self.data.outputs.segment[np.isfinite(self.human)])
         return bool(sizes[sizes > 1].sum() * 2 >= sizes.sum())
 
@@ -107,8 +121,9 @@ class ScoredSegments(Task):
 
     def side(self, corr: str) -> tuple[FloatArray | None, str]:
         """The human scores that a coefficient reads, or why there are none."""
-        if self.human_key not in self.data.human:
-            return None, "people did not judge segments here: use --level sys"
+        if not self.judged:
+            only_systems = bool(self.data.system_scores or self.data.comparisons)
+            return None, f"people did not judge segments here{': use --level sys' if only_systems else ''}"
         if corr == "kendall-darr":
             return (self.points, "") if self.points is not None else (None, "daRR needs raw scores, in points of 100")
         if corr == "spa" and not self.data.systems:
@@ -230,17 +245,21 @@ class Systems(Task):
 
     @property
     def human_name(self) -> str:
-        if self.data.system_scores:
-            return "system scores"
-        return "share of preferences won" if self.data.shape == "ranking" else f"mean {self.human_key}"
+        if self.published is not None:
+            return f"published {self.human_key}" if self.data.human else "system scores"
+        if self.data.comparisons is not None:
+            return "share of preferences won"
+        return f"mean {self.human_key}" if self.human_key else ""
+
+    @cached_property
+    def published(self) -> Mapping[str, float] | None:
+        """System scores that came with the data; they go before means of the scores of outputs."""
+        return self.data.system_scores.get(self.human_key)
 
     @cached_property
     def human(self) -> FloatArray:
-        scores = np.full(len(self.data.systems), np.nan)
-        if self.data.system_scores:
-            for i, name in enumerate(self.data.systems):
-                scores[i] = self.data.system_scores.get(name, np.nan)
-            return scores
+        if self.published is not None:
+            return np.array([self.published.get(name, np.nan) for name in self.data.systems], dtype=np.float64)
         won, all_ = self.human_sums()
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(all_.sum(axis=1) > 0, won.sum(axis=1) / all_.sum(axis=1), np.nan)
@@ -268,21 +287,27 @@ class Systems(Task):
             return NO_SYSTEMS
         if corr == "kendall-darr":
             return "daRR is a segment-level coefficient"
-        if corr in ("spa", "hybrid", "hybrid-exact") and not self.data.human:
+        if corr in ("spa", "hybrid", "hybrid-exact") and self.human_key not in self.data.human:
             return f"{corr} needs human scores of segments"
+        if not (self.published or self.data.human or self.data.comparisons):
+            return "people did not score anything here"
         if corr in ("auc", "accuracy"):
             return f"{corr} is not for systems"
         return ""
+
+    def coefficients(self, scored: Sequence[Scored], corr: str, *, seed: int) -> dict[str, Coefficient]:
+        if corr not in HYBRID or self.side(corr):
+            return super().coefficients(scored, corr, seed=seed)
+        from arboreval.meta.hybrids import hybrid_correlations
+
+        human = self.data.human[self.human_key]
+        return hybrid_correlations(self.data, human, scored, exact=corr == "hybrid-exact", seed=seed)
 
     def coefficient(self, scored: Scored, corr: str) -> Coefficient:
         if reason := self.side(corr):
             return undefined(reason)
         if corr == "spa":
             return ScoredSegments(self.data, self.human_key).coefficient(scored, corr)
-        if corr.startswith("hybrid"):
-            from arboreval.meta.hybrids import hybrid_correlation
-
-            return hybrid_correlation(self.data, self.data.human[self.human_key], scored, exact=corr == "hybrid-exact")
         x, y = scored.oriented_systems, self.human
         return correlate(_name(corr), x, y)
 
@@ -299,8 +324,11 @@ def _name(corr: str) -> Name:
 def make_task(data: EvalSet, *, human: str | None, level: Level | None, average: Averaging) -> Task:
     """The judgments at the level wanted, else at segments where people judged them, else at systems."""
     if level is None:
-        level = "sys" if data.shape == "system" else "seg"
-    key = data.resolve_human(human) if data.human else ""
+        only_systems = data.system_scores and not data.human and data.comparisons is None
+        level = "sys" if only_systems or data.shape == "system" else "seg"
+    # the system level shape has one score a system, which has no name
+    named = None if data.shape == "system" else human
+    key = data.resolve_human(named) if data.human or data.system_scores else ""
     if level == "sys":
         return Systems(data, key)
     if data.comparisons is not None:

@@ -8,6 +8,9 @@
     DIR/system-outputs/LP/SYSTEM.txt        an output a line
     DIR/human-scores/LP.NAME.LEVEL.score    lines SYSTEM<TAB>SCORE, None where there is none
     DIR/metric-scores/LP/NAME-REF.LEVEL.score
+
+The files have a line for every segment. An empty line is a text that is missing: for outputs, if there is no score of
+people or of a metric for it (and any file has scores of segments), because systems may say nothing at all.
 """
 
 from __future__ import annotations
@@ -47,20 +50,23 @@ def read_mtme(directory: Path, lp: str) -> EvalSet:
     }
     source_file, document_file = directory / "sources" / f"{lp}.txt", directory / "documents" / f"{lp}.docs"
     sources = _lines(source_file) if source_file.exists() else None
-    documents = [line.split()[-1] for line in _lines(document_file)] if document_file.exists() else None
+    documents = [_last_word(line) for line in _lines(document_file)] if document_file.exists() else None
     if not outputs:
         raise InputError(f"{directory / 'system-outputs' / lp} holds no outputs.")
     first = next(iter(outputs))
     n = len(outputs[first])
     named = {f"system-outputs/{lp}/{k}.txt": v for k, v in outputs.items()}
     named |= {f"references/{lp}.{k}.txt": v for k, v in references.items()}
-    named |= {f"sources/{lp}.txt": sources or [""] * n, f"documents/{lp}.docs": documents or [""] * n}
+    if sources is not None:
+        named[f"sources/{lp}.txt"] = sources
+    if documents is not None:
+        named[f"documents/{lp}.docs"] = documents
     for name, lines in named.items():
         if len(lines) != n:
             raise InputError(f"{directory / name} has {len(lines)} lines, but system-outputs/{lp}/{first}.txt has {n}.")
     systems = tuple(outputs)
     # a reference that was judged like a system is not compared with itself
-    row_references = [tuple(r[i] for k, r in references.items() if k != s) for s in systems for i in range(n)]
+    row_references = [tuple(r[i] for k, r in references.items() if k != s and r[i]) for s in systems for i in range(n)]
     data = EvalSet(
         dataset=directory.resolve().name,
         lp=lp,
@@ -71,8 +77,8 @@ def read_mtme(directory: Path, lp: str) -> EvalSet:
         outputs=Outputs(
             tuple(text for lines in outputs.values() for text in lines),
             tuple(row_references),
-            tuple(sources * len(systems) if sources else [None] * (n * len(systems))),
-            tuple(documents * len(systems) if documents else [None] * (n * len(systems))),
+            tuple([text or None for text in sources or [""] * n] * len(systems)),
+            tuple([text or None for text in documents or [""] * n] * len(systems)),
             np.repeat(np.arange(len(systems)), n),
             np.tile(np.arange(n), len(systems)),
         ),
@@ -90,29 +96,52 @@ def read_mtme(directory: Path, lp: str) -> EvalSet:
         merged = replace(parts[0], rows=rows, systems={k: v for part in parts for k, v in part.systems.items()})
         if merged.name not in data.foreign:
             data = data.with_foreign([merged])
-    return data
+    return _without_missing(data)
+
+
+def _last_word(line: str) -> str:
+    return line.split()[-1] if line.strip() else ""
+
+
+def _without_missing(data: EvalSet) -> EvalSet:
+    """Leaves out the rows of outputs that are missing."""
+    scores = [*data.human.values(), *(f.rows for f in data.foreign.values() if f.rows is not None)]
+    scored = np.any([np.isfinite(values) for values in scores], axis=0) if scores else np.zeros(len(data.outputs), bool)
+    there = np.array([bool(text) for text in data.outputs.hypotheses]) | scored
+    if there.all() or not scored.any():
+        return data
+    part = data.subset(there)
+    return replace(part, full_size=len(part.segment_ids))
 
 
 def _with_human(data: EvalSet, directory: Path, lp: str) -> EvalSet:
     human: dict[str, FloatArray] = {}
-    system_scores: dict[str, float] = {}
+    published: dict[str, dict[str, float]] = {}
     for path in sorted((directory / "human-scores").glob(f"{lp}.*.score")):
         name, level = path.name.removeprefix(f"{lp}.").removesuffix(".score").rsplit(".", 1)
         if level == "seg":
             rows = read_human(path, data)
             if np.isfinite(rows).any():
                 human[_key(name)] = rows
-        elif level == "sys" and not system_scores:
-            table = read_table(path, header=False)
-            for system, line, value in mtme_lines(table):
-                if system in data.systems and not math.isnan(value):
-                    system_scores[system] = value
-                elif system not in data.systems and not math.isnan(value):
-                    raise table.error(line, f"unknown system {system!r}; there is no such file of outputs.")
-    if "raw" not in human and "z" not in human and human:  # MQM alone: it is the score
-        first = next(iter(human))
-        human = {"raw": human[first], **human}
-    return replace(data, human=human, system_scores=system_scores if not human else {})
+        elif level == "sys":
+            scores = _system_scores(path, data)
+            if scores:
+                published[_key(name)] = scores
+    return replace(data, human=human, system_scores=published)
+
+
+def _system_scores(path: Path, data: EvalSet) -> dict[str, float]:
+    table = read_table(path, header=False)
+    scores: dict[str, float] = {}
+    for system, line, value in mtme_lines(table):
+        if math.isnan(value):
+            continue
+        if system not in data.systems:
+            raise table.error(line, f"unknown system {system!r}; there is no such file of outputs.")
+        if system in scores:
+            raise table.error(line, f"the system {system!r} comes twice.")
+        scores[system] = value
+    return scores
 
 
 def _key(name: str) -> str:
@@ -159,8 +188,9 @@ def write_mtme_evalset(data: EvalSet, directory: Path, scores: Iterable[Scored] 
     out = data.outputs
     files: dict[str, list[str]] = {
         f"sources/{lp}.txt": [out.sources[first_row[i]] or "" for i in range(n)],
-        f"documents/{lp}.docs": [f"all\t{out.documents[first_row[i]] or 'doc'}" for i in range(n)],
     }
+    if any(document is not None for document in out.documents):
+        files[f"documents/{lp}.docs"] = [f"all\t{out.documents[first_row[i]] or 'doc'}" for i in range(n)]
     for k in range(count):
         refs = [out.references[first_row[i]] for i in range(n)]
         files[f"references/{lp}.ref{chr(ord('A') + k)}.txt"] = [r[k] if k < len(r) else "" for r in refs]
@@ -178,9 +208,9 @@ def write_mtme_evalset(data: EvalSet, directory: Path, scores: Iterable[Scored] 
 
     for key, values in data.human.items():
         files[f"human-scores/{lp}.{_name(key)}.seg.score"] = lines(values)
-    if data.system_scores:
+    for key, published in data.system_scores.items():
         pairs = zip(names, data.systems, strict=True)
-        files[f"human-scores/{lp}.raw.sys.score"] = [f"{a}\t{_number(data.system_scores.get(b))}" for a, b in pairs]
+        files[f"human-scores/{lp}.{_name(key)}.sys.score"] = [f"{a}\t{_number(published.get(b))}" for a, b in pairs]
     reference = "refA" if count == 1 else "all"
     for scored in scores:
         stem = f"metric-scores/{lp}/{scored.name.replace(':', '_')}-{reference}"

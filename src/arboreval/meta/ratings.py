@@ -1,4 +1,7 @@
-"""Ratings of several annotators, one line a rating, for :func:`arboreval.agreement`."""
+"""Ratings of several annotators, one line a rating, for :func:`arboreval.agreement`.
+
+A file may hold the ratings of many annotators, or of one. Files of one annotator each are joined into one table.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +42,12 @@ class Ratings:
         return int(np.isfinite(self.scores).sum())
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Line:
     origin: str
     number: int
     values: dict[str, object]
+    annotator: str = ""
 
     def error(self, message: str) -> InputError:
         return InputError(f"{self.origin}, line {self.number}: {message}")
@@ -76,15 +80,23 @@ class _Line:
         return " ".join(names)
 
 
-def read_ratings(path: str | Path, criterion: str | None = None) -> list[Ratings]:
-    """The ratings of a TSV or JSON Lines file, a :class:`Ratings` for each task and criterion."""
-    lines = list(_lines(path))
-    if not lines:
-        raise InputError(f"{path} is empty.")
-    who = next((key for key in _WHO if key in lines[0].values), None)
-    if who is None:
-        raise lines[0].error(f"there is no {_WHO[0]!r}; it has {', '.join(lines[0].values) or 'nothing'}.")
-    known = [key for key in lines[0].values if key not in _NAMES | {"trap", *_TIMES}]
+def read_ratings(paths: Sequence[str | Path], criterion: str | None = None) -> list[Ratings]:
+    """The ratings of TSV or JSON Lines files, a :class:`Ratings` for each task and criterion.
+
+    A file with several annotators is a table of its own; all files with one annotator are one table together.
+    """
+    files = [_read(path, alone=len(paths) == 1) for path in paths]
+    single = [file for file in files if len({line.annotator for line in file}) == 1]
+    groups = [[file] for file in files if file not in single] if len(single) > 1 else [[file] for file in files]
+    if len(single) > 1:
+        groups.append(single)
+    return [ratings for group in groups for ratings in _tables(group, criterion)]
+
+
+def _tables(files: Sequence[Sequence[_Line]], criterion: str | None) -> Iterator[Ratings]:
+    lines = [line for file in files for line in file]
+    columns = dict.fromkeys(key for file in files for key in file[0].values)
+    known = [key for key in columns if key not in _NAMES | {"trap", *_TIMES}]
     criteria = [key for key in known if _numeric(lines, key)] or known
     if criterion is not None:
         if criterion not in known:
@@ -95,8 +107,26 @@ def read_ratings(path: str | Path, criterion: str | None = None) -> list[Ratings
     tasks: dict[str, list[_Line]] = {}
     for line in lines:
         tasks.setdefault(str(line.values.get("task") or ""), []).append(line)
-    stem = Path(path).name
-    return [_table(f"{stem}: {task}" if task else stem, c, mine, who) for task, mine in tasks.items() for c in criteria]
+    stem = ", ".join(Path(file[0].origin).name for file in files)
+    for task, mine in tasks.items():
+        for column in criteria:
+            yield _table(f"{stem}: {task}" if task else stem, column, mine)
+
+
+def _read(path: str | Path, *, alone: bool) -> list[_Line]:
+    """The lines of a file; a file among others without a column of annotators is one annotator, named by the file."""
+    lines = list(_lines(path))
+    if not lines:
+        raise InputError(f"{path} is empty.")
+    who = next((key for key in _WHO if key in lines[0].values), None)
+    if who is None and alone:
+        raise lines[0].error(f"there is no {_WHO[0]!r}; it has {', '.join(lines[0].values) or 'nothing'}.")
+    name = Path(path).name.removesuffix(".gz").rpartition(".")[0]
+    for line in lines:
+        if who is not None and line.values.get(who) in (None, ""):
+            raise line.error(f"there is no {who!r}.")
+        line.annotator = name if who is None else str(line.values[who])
+    return lines
 
 
 def _numeric(lines: Sequence[_Line], key: str) -> bool:
@@ -119,18 +149,17 @@ def _lines(path: str | Path) -> Iterator[_Line]:
             yield _Line(str(path), number, dict(record))
 
 
-def _table(name: str, criterion: str, lines: Sequence[_Line], who: str) -> Ratings:
+def _table(name: str, criterion: str, lines: Sequence[_Line]) -> Ratings:
     annotators: dict[str, int] = {}
     items: dict[str, int] = {}
     cells: dict[tuple[int, int], tuple[_Line, float, float, bool]] = {}
     for line in lines:
-        if line.values.get(who) in (None, ""):
-            raise line.error(f"there is no {who!r}.")
-        a = annotators.setdefault(str(line.values[who]), len(annotators))
+        a = annotators.setdefault(line.annotator, len(annotators))
         i = items.setdefault(line.item, len(items))
         if (a, i) in cells:
-            first = cells[a, i][0].number
-            raise line.error(f"{line.values[who]!r} rated {line.item!r} in line {first} already.")
+            first = cells[a, i][0]
+            where = "" if first.origin == line.origin else f" of {first.origin}"
+            raise line.error(f"{line.annotator!r} rated {line.item!r} in line {first.number}{where} already.")
         seconds = next((line.value(key) for key in _TIMES if key in line.values), math.nan)
         cells[a, i] = (line, line.value(criterion), seconds, line.trap)
     shape = (len(annotators), len(items))

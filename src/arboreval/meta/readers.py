@@ -243,7 +243,7 @@ class Builder:
             human=human,
             comparisons=_comparisons(self.comparisons) if self.shape == "ranking" else None,
             contrasts=_contrasts(self.contrasts, tuple(self.phenomena)) if self.shape == "contrastive" else None,
-            system_scores=self.system_scores,
+            system_scores={"raw": self.system_scores} if self.system_scores else {},
             full_size=len(self.segments),
         )
 

@@ -10,6 +10,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -18,7 +19,7 @@ import msgspec
 import numpy as np
 
 from arboreval.analysis.store import CacheWarning, cache_folder, cache_limit
-from arboreval.analysis.store_file import SCHEMA, UnusableError, prepare, prune
+from arboreval.analysis.store_file import SCHEMA, UnusableError, is_database, prepare, prune
 from arboreval.meta.evalset import FloatArray
 
 FILE = f"scores-{SCHEMA}.sqlite"
@@ -49,10 +50,14 @@ class ScoreStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.path = (folder if folder is not None else cache_folder()) / FILE
+        self._limit = cache_limit()
         self._db: sqlite3.Connection | None = None
         self._wrote = False
+        self._writable = True
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and not is_database(self.path):
+                raise UnusableError("it is not a database")  # SQLite would overwrite a file of a few bytes
             self._db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS)
             prepare(self._db)
         except (OSError, sqlite3.Error, UnusableError) as error:
@@ -62,7 +67,11 @@ class ScoreStore:
         if self._db is not None:
             self._db.close()
             self._db = None
-        warnings.warn(f"scores are not kept in {self.path}: {error}.", CacheWarning, stacklevel=3)
+        self._warn(error)
+
+    def _warn(self, error: Exception) -> None:
+        self._writable = False
+        warnings.warn(f"scores are not kept in {self.path}: {error}.", CacheWarning, stacklevel=4)
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Entry]:
         """The entries that are there; damaged ones are not."""
@@ -79,7 +88,7 @@ class ScoreStore:
         return found
 
     def put(self, metric: str, entries: Iterable[tuple[bytes, Entry]]) -> None:
-        if self._db is None:
+        if self._db is None or not self._writable:
             return
         now = int(time.time())
         rows = []
@@ -90,20 +99,47 @@ class ScoreStore:
             with self._db:
                 self._db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._wrote = True
-        except sqlite3.Error as error:
-            self._give_up(error)
+        except sqlite3.Error as error:  # a full or a read-only disk: what is there can still be read
+            self._warn(error)
 
     def close(self) -> None:
         if self._db is None:
             return
         try:
             if self._wrote:
-                prune(self._db, cache_limit(), None)
+                prune(self._db, self._limit, None)
         except sqlite3.Error as error:
             self._give_up(error)
         if self._db is not None:
             self._db.close()
             self._db = None
+
+
+@dataclass(frozen=True)
+class StoreInfo:
+    """What a store of scores holds."""
+
+    path: Path
+    #: bytes of the file and of its log
+    size: int
+    #: entries and bytes by metric
+    metrics: dict[str, tuple[int, int]]
+
+
+def store_info(folder: Path | None = None) -> StoreInfo:
+    """Looks into the store without making it; a file that cannot be read holds nothing, with a warning."""
+    path = (folder if folder is not None else cache_folder()) / FILE
+    files = [file for suffix in ("", "-wal") if (file := Path(f"{path}{suffix}")).exists()]
+    metrics: dict[str, tuple[int, int]] = {}
+    if path.exists():
+        query = "SELECT analyzer, COUNT(*), SUM(size) FROM entries GROUP BY analyzer ORDER BY analyzer"
+        try:
+            db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+            with closing(db):
+                metrics = {name: (count, size) for name, count, size in db.execute(query)}
+        except sqlite3.Error as error:
+            warnings.warn(f"{path} cannot be read: {error}.", CacheWarning, stacklevel=2)
+    return StoreInfo(path, sum(file.stat().st_size for file in files), metrics)
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:

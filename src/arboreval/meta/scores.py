@@ -7,10 +7,11 @@ was interrupted goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from arboreval.corpus.model import Corpus
 from arboreval.errors import MissingExtraError
 from arboreval.meta.evalset import BoolArray, EvalSet, FloatArray, ForeignScores
 from arboreval.meta.score_store import Entry, ScoreStore, entry_key
-from arboreval.metrics.base import Metric, Problem
+from arboreval.metrics.base import Metric
 from arboreval.registry import make_metric
 from arboreval.run.measure import DEFAULT_BATCH_SIZE, NO_REFERENCE, measure
 from arboreval.signature import SignatureValue, format_signature
+
+if TYPE_CHECKING:
+    from arboreval.analysis.source import AnalysisSource
 
 #: outputs measured between two writes to the store; what an interruption can lose
 _BLOCK = 2_048
@@ -68,40 +72,48 @@ def score_evalset(
     data: EvalSet,
     specs: Sequence[str | Metric],
     *,
+    using: AnalysisSource | None = None,
     store: ScoreStore | None = None,
     jobs: int = 1,
     batch_size: int = DEFAULT_BATCH_SIZE,
     progress: Progress | None = None,
 ) -> list[Scored]:
-    """The scores of every metric, in the order given; metrics computed elsewhere are named like the others."""
-    results = []
-    for spec in specs:
+    """The scores of every metric, in the order given; metrics computed elsewhere are named like the others.
+
+    Metrics that read analyses from one source are measured together, so that each text is analysed once.
+
+    :param using: who analyses, for metrics that are given by name.
+    """
+    results: dict[int, Scored] = {}
+    together: dict[object, list[tuple[int, Metric]]] = {}
+    for i, spec in enumerate(specs):
         if isinstance(spec, str) and spec in data.foreign:
-            results.append(_foreign(data, data.foreign[spec]))
+            results[i] = _foreign(data, data.foreign[spec])
+            continue
+        metric = make_metric(spec, lang=data.target, using=using) if isinstance(spec, str) else spec
+        reason = _unfit(metric, data)
+        if reason:
+            results[i] = _nothing(data, metric, reason)
         else:
-            results.append(_own(data, spec, store, jobs, batch_size, progress))
-    return results
-
-
-def _own(
-    data: EvalSet,
-    spec: str | Metric,
-    store: ScoreStore | None,
-    jobs: int,
-    batch_size: int,
-    progress: Progress | None,
-) -> Scored:
-    metric = make_metric(spec, lang=data.target) if isinstance(spec, str) else spec
-    reason = _unfit(metric, data)
-    entries: list[Entry] = []
-    if not reason:
+            together.setdefault(metric.analysis or i, []).append((i, metric))
+    for members in together.values():
+        metrics = [metric for _, metric in members]
         try:
-            entries = _measure(data, metric, store, jobs, batch_size, progress)
+            fitted = [metric.fitted(dict.fromkeys(data.outputs.references)) for metric in metrics]
+            entries = _measure(data, fitted, store, jobs, batch_size, progress)
         except MissingExtraError as error:  # a tokenizer for this language, for example
-            reason = str(error)
-    if reason:
-        empty = np.full(len(data.systems), np.nan)
-        return Scored(metric.label, "", metric.info.higher_is_better, None, empty, reason=reason, metric=metric)
+            results |= {i: _nothing(data, metric, str(error)) for i, metric in members}
+        else:
+            results |= {i: _own(data, m, e) for (i, _), m, e in zip(members, fitted, entries, strict=True)}
+    return [results[i] for i in range(len(specs))]
+
+
+def _nothing(data: EvalSet, metric: Metric, reason: str) -> Scored:
+    empty = np.full(len(data.systems), np.nan)
+    return Scored(metric.label, "", metric.info.higher_is_better, None, empty, reason=reason, metric=metric)
+
+
+def _own(data: EvalSet, metric: Metric, entries: Sequence[Entry]) -> Scored:
     ok = np.array([entry.status != "failed" for entry in entries])
     stats = np.zeros((len(entries), metric.width))
     for i, entry in enumerate(entries):
@@ -192,41 +204,47 @@ def recipe(metric: Metric) -> str:
 
 def _measure(
     data: EvalSet,
-    metric: Metric,
+    metrics: Sequence[Metric],
     store: ScoreStore | None,
     jobs: int,
     batch_size: int,
     progress: Progress | None,
-) -> list[Entry]:
-    """An entry for every row."""
-    how = recipe(metric)
-    source_counts = metric.info.needs_source
+) -> list[list[Entry]]:
+    """For each of the metrics, an entry for every row."""
+    recipes = [recipe(metric) for metric in metrics]
+    source_counts = any(metric.info.needs_source for metric in metrics)
     cells: list[Cell] = [
         (hypothesis, references, source if source_counts else None)
         for hypothesis, references, source in zip(
             data.outputs.hypotheses, data.outputs.references, data.outputs.sources, strict=True
         )
     ]
-    keys = {cell: entry_key(how, *cell) for cell in dict.fromkeys(cells)}
-    found = store.get(keys.values()) if store is not None else {}
-    missing = [cell for cell, key in keys.items() if key not in found]
+    keys = {cell: [entry_key(how, *cell) for how in recipes] for cell in dict.fromkeys(cells)}
+    found = store.get(key for row in keys.values() for key in row) if store is not None else {}
+    missing = [cell for cell, row in keys.items() if any(key not in found for key in row)]
     done = len(keys) - len(missing)
+    label = ", ".join(metric.label for metric in metrics)
     if progress is not None:
-        progress(metric.label, done, len(keys))
-    for block in _blocks(missing, _BLOCK if jobs == 1 else _BLOCK_PARALLEL):
-        fresh = dict(_measure_block(block, metric, jobs, batch_size))
-        if store is not None:
-            store.put(metric.info.name, ((keys[cell], entry) for cell, entry in fresh.items()))
-        found.update((keys[cell], entry) for cell, entry in fresh.items())
+        progress(label, done, len(keys))
+    for block in _blocks(missing, _BLOCK if jobs == 1 else _BLOCK_PARALLEL, padded=metrics[0].analysis is not None):
+        fresh = dict(_measure_block(block, metrics, jobs, batch_size))
+        for i, metric in enumerate(metrics):
+            new = {keys[cell][i]: entries[i] for cell, entries in fresh.items()}
+            if store is not None:
+                store.put(metric.info.name, new.items())
+            found.update(new)
         done += len(fresh)
         if progress is not None:
-            progress(metric.label, done, len(keys))
-    return [found[keys[cell]] for cell in cells]
+            progress(label, done, len(keys))
+    return [[found[keys[cell][i]] for cell in cells] for i in range(len(metrics))]
 
 
-def _blocks(cells: Iterable[Cell], size: int) -> Iterator[list[list[Cell]]]:
+def _blocks(cells: Iterable[Cell], size: int, *, padded: bool) -> Iterator[list[list[Cell]]]:
     """Groups of cells that share references and source, all groups of a block equally large, so that a metric prepares
-    references once for many outputs. Sizes are powers of two: few kinds of blocks, whatever the number of systems."""
+    references once for many outputs. Sizes are powers of two: few kinds of blocks, whatever the number of systems.
+
+    Where references cost as much as outputs, groups stay whole: shorter ones are ``padded`` with their last cell.
+    """
     by_reference: dict[tuple[tuple[str, ...], str | None], list[Cell]] = {}
     for cell in cells:
         by_reference.setdefault(cell[1:], []).append(cell)
@@ -234,8 +252,9 @@ def _blocks(cells: Iterable[Cell], size: int) -> Iterator[list[list[Cell]]]:
     for group in by_reference.values():
         start = 0
         while start < len(group):
-            width = 1 << ((len(group) - start).bit_length() - 1)
-            groups.append(group[start : start + width])
+            left = len(group) - start
+            width = 1 << ((left - 1).bit_length() if padded else left.bit_length() - 1)
+            groups.append(group[start : start + width] + group[-1:] * (width - left))
             start += width
     for width, same in groupby(sorted(groups, key=len), key=len):
         listed = list(same)
@@ -244,29 +263,29 @@ def _blocks(cells: Iterable[Cell], size: int) -> Iterator[list[list[Cell]]]:
 
 
 def _measure_block(
-    block: Sequence[Sequence[Cell]], metric: Metric, jobs: int, batch_size: int
-) -> Iterator[tuple[Cell, Entry]]:
+    block: Sequence[Sequence[Cell]], metrics: Sequence[Metric], jobs: int, batch_size: int
+) -> Iterator[tuple[Cell, list[Entry]]]:
     width = len(block[0])
     corpus = Corpus(
         systems={str(k): [group[k][0] for group in block] for k in range(width)},
         references=[group[0][1] for group in block],
-        sources=[group[0][2] or "" for group in block] if metric.info.needs_source else None,
+        sources=[group[0][2] or "" for group in block] if any(m.info.needs_source for m in metrics) else None,
         segment_ids=range(len(block)),
-        lang=metric.lang,
+        lang=metrics[0].lang,
         full_size=len(block),
     )
     # a short list is not worth starting processes for
-    jobs = 1 if len(block) <= batch_size else jobs
-    (statistics,) = measure(corpus, [metric], batch_size=batch_size, jobs=jobs)
-    problems: Mapping[tuple[int, int], Problem] = {(p.system, p.segment): p for p in statistics.problems}
+    jobs = 1 if len(block) * width <= batch_size else jobs
+    measured = measure(corpus, metrics, batch_size=batch_size, jobs=jobs)
+    problems = [{(p.system, p.segment): p for p in statistics.problems} for statistics in measured]
     for i, group in enumerate(block):
         for k, cell in enumerate(group):
-            problem = problems.get((k, i))
-            stats = statistics.stats[k, i]
-            if problem is None:
-                yield cell, Entry(stats)
-            else:
-                yield cell, Entry(stats, problem.status, problem.reason)
+            entries = []
+            for statistics, known in zip(measured, problems, strict=True):
+                problem = known.get((k, i))
+                stats = statistics.stats[k, i]
+                entries.append(Entry(stats) if problem is None else Entry(stats, problem.status, problem.reason))
+            yield cell, entries
 
 
 __all__ = ["NO_REFERENCE", "Progress", "Scored", "recipe", "score_evalset"]

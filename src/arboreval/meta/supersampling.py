@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboreval.errors import UsageError
-from arboreval.meta.coefficient import Coefficient, FloatArray, undefined
+from arboreval.meta.coefficient import Coefficient, FloatArray, divide, undefined
 from arboreval.meta.correlation import pearson
 from arboreval.meta.tests import Comparison, zou
 from arboreval.significance import DEFAULT_SEED
@@ -28,6 +28,12 @@ TWO_SYSTEMS = (
     "With two systems the value is the uncentred correlation of the differences between them, segment by segment: it "
     "measures agreement on which output is better, and no difference between the systems beyond that."
 )
+
+
+def cautions(systems: int) -> tuple[str, ...]:
+    """What must be said beside a correlation over hybrids."""
+    return (CAUTION, TWO_SYSTEMS) if systems == 2 else (CAUTION,)
+
 
 #: corpus statistics (systems, segments, k) and the function from sums (..., k) to scores
 CorpusStatistics = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
@@ -46,7 +52,7 @@ class SuperSample:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return (CAUTION, TWO_SYSTEMS) if self.systems == 2 else (CAUTION,)
+        return cautions(self.systems)
 
     def zou(self, first: str, second: str, *, level: float = 0.95) -> Comparison:
         """Zou's interval for r(first) - r(second) with n = hybrids, as the literature has it; see ``CAUTION``."""
@@ -113,6 +119,56 @@ def supersample(
             scores[row, start : start + step] = aggregate(sums)
     found = {name: pearson(scores[row], scores[0]) for row, name in enumerate(names, start=1)}
     return SuperSample(found, scores[0], scores[1:], hybrids, segments, systems)
+
+
+def limit_samples(
+    human: ArrayLike,
+    statistics: FloatArray,
+    drawn: FloatArray,
+    aggregate: Callable[[FloatArray], FloatArray] | None = None,
+) -> FloatArray:
+    """The correlation over infinitely many hybrids in every resample of segments; NaN where it is undefined.
+
+    ``statistics`` are systems x segments x k and ``drawn`` holds how often each segment is in each resample (segments x
+    trials). A corpus score f (``aggregate``) is taken as linear around the mean hybrid, whose sums are
+    S = Σ_i mean_k s_ik: with g the gradient of f at S, and moments over systems summed over segments,
+    r = g·cov(h, s) / sqrt(var(h) g·cov(s, s) g). Without ``aggregate`` k is 1 and this is :func:`closed_form`.
+    """
+    people = _table(human, "human")
+    kept = ~np.isnan(people).any(axis=0) & ~np.isnan(statistics).any(axis=(0, 2))
+    h, s, weights = people[:, kept], statistics[:, kept], drawn[kept]
+    k, trials = s.shape[2], weights.shape[1]
+    # scaled, so that steps of one size suit every statistic; one that is 0 throughout stays 0
+    scale = np.abs(s).max(axis=(0, 1), initial=0.0)
+    scale[scale == 0] = 1.0
+    mean = s.mean(axis=0) / scale
+    h, s = h - h.mean(axis=0), s / scale - mean
+    of_human = np.einsum("ki,ki->i", h, h) @ weights
+    both = np.einsum("ki,kij->ji", h, s) @ weights
+    of_metric = (np.einsum("kij,kil->jli", s, s).reshape(k * k, -1) @ weights).reshape(k, k, trials)
+    if aggregate is None:
+        slope = np.ones((k, trials))
+    else:
+        slope = _slope(lambda sums: aggregate(sums * scale), (mean.T @ weights).T)
+    covariance = np.einsum("jt,jt->t", slope, both)
+    variance = np.einsum("jt,jlt,lt->t", slope, of_metric, slope)
+    rounding = 1e-13 * np.einsum("jt,jlt,lt->t", np.abs(slope), np.abs(of_metric), np.abs(slope))
+    defined = (variance > rounding) & (of_human > 0)
+    samples: FloatArray = np.clip(
+        divide(covariance, np.sqrt(np.where(defined, variance * of_human, 1.0)), defined), -1.0, 1.0
+    )
+    return samples
+
+
+def _slope(aggregate: Callable[[FloatArray], FloatArray], at: FloatArray) -> FloatArray:
+    """The gradient at each row of ``at``, by central differences; shape (k, rows)."""
+    slope = np.zeros(at.T.shape)
+    for j in range(at.shape[1]):
+        step = np.zeros(at.shape)
+        step[:, j] = 1e-5 * np.abs(at[:, j])
+        rise = aggregate(at + step) - aggregate(at - step)
+        slope[j] = divide(rise, 2 * step[:, j], step[:, j] > 0)
+    return np.nan_to_num(slope)
 
 
 def closed_form(human: ArrayLike, metric: ArrayLike) -> Coefficient:

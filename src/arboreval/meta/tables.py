@@ -120,12 +120,32 @@ def read_table_evalset(path: str | Path) -> EvalSet:
 
 
 def join_ratings(data: EvalSet, path: str | Path) -> EvalSet:
-    """Adds the human scores of a table to outputs that are known already; unknown systems and segments are refused."""
+    """Adds the human scores of a table to outputs that are known already; unknown systems and segments are refused.
+
+    They were given on purpose, so they are what is used where nothing else is asked for: they go before scores of the
+    same criterion, published system scores and preferences in the data.
+    """
+    if data.contrasts is not None:
+        raise InputError(f"{data.origin} has contrastive pairs: ratings cannot be added to them.")
     table = read_table(path)
     if "seg" not in table.columns:
         raise InputError(f"{path}, line 1: there is no column 'seg'; the columns are {', '.join(table.columns)}.")
     human = _human(data, table, any(c in table.columns for c in ("annotator", "rater")))
-    return replace(data, human={**human, **{k: v for k, v in data.human.items() if k not in human}})
+    rated = {_criterion(key) for key in human}
+    others = {key: values for key, values in data.human.items() if _criterion(key) not in rated}
+    return replace(
+        data,
+        shape="pair" if data.shape == "pair" else "scored",
+        human={**human, **others},
+        preferred=next((key for key in ("z", "raw") if key in human), next(iter(human), "")),
+        comparisons=None,
+        system_scores={},
+    )
+
+
+def _criterion(key: str) -> str:
+    """Of ``z:fluency`` and ``raw:fluency``: fluency; of ``z`` and ``raw``: nothing."""
+    return key.partition(":")[2]
 
 
 def _segment(text: str) -> int | str:
@@ -153,16 +173,16 @@ def _human(data: EvalSet, table: Table, annotated: bool) -> dict[str, FloatArray
 def _mean_of_annotators(
     data: EvalSet, table: Table, keys: dict[str, str], index: dict[tuple[str | None, str], int]
 ) -> dict[str, FloatArray]:
-    """``raw`` is the mean over annotators, ``z`` the mean of their standardised scores (traps do not count)."""
+    """``raw`` is the mean over ratings, ``z`` the mean of scores standardised by annotator and task (without traps)."""
     column = "annotator" if "annotator" in table.columns else "rater"
-    seen: dict[tuple[int, str], int] = {}
-    values: dict[str, dict[str, dict[int, float]]] = {c: {} for c in keys}
+    seen: dict[tuple[int, tuple[str, str]], int] = {}
+    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {c: {} for c in keys}
     for line, record in table.records():
         if record.get("trap", "").strip().lower() in ("1", "true", "yes"):
             continue
-        output, who = _find(data, table, line, record, index), record[column]
+        output, who = _find(data, table, line, record, index), (record[column], record.get("task", ""))
         if (output, who) in seen:
-            raise table.error(line, f"{who!r} rated the same output in line {seen[output, who]}.")
+            raise table.error(line, f"{who[0]!r} rated the same output in line {seen[output, who]}.")
         seen[output, who] = line
         for c in keys:
             value = table.number(line, c, record[c])

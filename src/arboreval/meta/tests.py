@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arboreval.errors import UsageError
-from arboreval.meta.coefficient import Averaging, FloatArray, groups_of, ids, numbers, split
+from arboreval.meta.coefficient import CONSTANT_X, Averaging, BoolArray, FloatArray, groups_of, ids, numbers, split
 from arboreval.meta.correlation import Name, correlate, pearson, variant_of
 from arboreval.meta.pairwise import Pairs, acc23_terms, fit_epsilon, wmt_terms
-from arboreval.meta.resample import counts, evaluate, interval, mean_defined, prepare
+from arboreval.meta.resample import counts, evaluate, interval, mean_defined, prepare, rowwise
 from arboreval.significance import ALPHA, BOOTSTRAP_TRIALS, DEFAULT_SEED, LEVEL, holm
 
 Permutation = Literal["perm-both", "perm-sys", "perm-input"]
@@ -190,6 +190,78 @@ def _swapped(
         return np.concatenate([chosen, 1.0 - chosen])
 
     return evaluate(prepared, weights, 2 * len(a), trials)
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """A metric at system level: a score for each system, and ``cells`` (systems x segments) of which it is made."""
+
+    systems: FloatArray
+    cells: FloatArray | None = None
+
+
+def system_permutation_test(
+    first: SystemScores,
+    second: SystemScores,
+    human: ArrayLike,
+    *,
+    kind: Permutation = "perm-both",
+    corr: Name = "pearson",
+    trials: int = PERMUTATIONS,
+    seed: int = DEFAULT_SEED,
+) -> Comparison:
+    """:func:`permutation_test` of system-level coefficients: cells, systems or segments are swapped, then averaged.
+
+    Only cells that both metrics have are used. Those of a system are shifted so that their mean is its score, then all
+    cells of a metric are standardised together. Where a metric has scores of systems alone only perm-sys is possible.
+    """
+    if kind not in ("perm-both", "perm-sys", "perm-input"):
+        raise UsageError(f"unknown permutation {kind!r}; use perm-both, perm-sys or perm-input")
+    people = numbers(human)
+    if first.cells is not None and second.cells is not None:
+        cells = first.cells, second.cells
+    elif kind == "perm-sys":
+        cells = first.systems[:, None], second.systems[:, None]
+    else:
+        return Comparison(0, reason=f"{kind} needs scores of segments; use perm-sys")
+    known = np.isfinite(cells[0]) & np.isfinite(cells[1])
+    kept = known.any(axis=1) & np.isfinite(first.systems + second.systems + people)
+    known, people = known[kept], people[kept]
+    found = [correlate(corr, v.systems[kept], people) for v in (first, second)]
+    r1, r2 = found[0].value, found[1].value
+    if r1 is None or r2 is None:
+        return Comparison(len(people), reason=found[0 if r1 is None else 1].reason)
+    size = known.sum(axis=1)
+    a, b = (
+        _standardised(np.where(known, values[kept], 0.0), known, metric.systems[kept])
+        for values, metric in zip(cells, (first, second), strict=True)
+    )
+    if a is None or b is None:
+        return Comparison(len(people), reason=CONSTANT_X)
+    rng, gap = np.random.default_rng(seed), a - b
+    if kind == "perm-sys":
+        moved = gap.sum(axis=1)[:, None] * rng.integers(2, size=(len(gap), trials))
+    elif kind == "perm-input":
+        moved = gap @ rng.integers(2, size=(gap.shape[1], trials)).astype(np.float64)
+    else:
+        draws = (rng.integers(2, size=(gap.shape[1], trials), dtype=np.int8) for _ in gap)
+        moved = np.stack([row @ draw.astype(np.float64) for row, draw in zip(gap, draws, strict=True)])
+    values = ((a.sum(axis=1)[:, None] - moved).T / size, (b.sum(axis=1)[:, None] + moved).T / size)
+    null = rowwise(corr, values[0], people) - rowwise(corr, values[1], people)
+    return Comparison(len(people), r1 - r2, _p_of(null, r1 - r2, trials))
+
+
+def _standardised(cells: FloatArray, known: BoolArray, systems: FloatArray) -> FloatArray | None:
+    """Mean 0 and sd 1 over all cells, 0 where there is none; rows first shifted to have the means given.
+
+    None where all are equal.
+    """
+    shifted = cells + (systems - cells.sum(axis=1) / known.sum(axis=1))[:, None]
+    values = shifted[known]
+    if np.ptp(values) == 0:
+        return None
+    scaled: FloatArray = np.where(known, (shifted - values.mean()) / values.std(), 0.0)
+    return scaled
 
 
 def pair_permutation_test(

@@ -38,7 +38,9 @@ class Annotator:
     mean: Value
     sd: Value
     one_vs_rest: Value
+    reason: str
     one_vs_rest_without_traps: Value
+    reason_without_traps: str
     traps: tuple[int, int, int] | None
     seconds: Value
     seconds_cut: Value
@@ -155,11 +157,13 @@ def _text(report: AgreementReport) -> str:
 
 
 def _tsv(report: AgreementReport) -> str:
-    lines = [["task", "criterion", "statistic", "value", "n", "value_without_traps", "n_without_traps"]]
+    lines = [["task", "criterion", "statistic", "value", "n", "reason"]]
+    lines[0] += ["value_without_traps", "n_without_traps", "reason_without_traps", "notes"]
     for task in report.tasks:
         for s in task.statistics:
-            both = [_digits(s.value), str(s.n), _digits(s.without_traps), str(s.n_without_traps)]
-            lines.append([task.task, task.criterion, s.name, *both])
+            both = [_digits(s.value), str(s.n), s.reason]
+            both += [_digits(s.without_traps), str(s.n_without_traps), s.reason_without_traps]
+            lines.append([task.task, task.criterion, s.name, *both, "; ".join(task.notes)])
     return "".join("\t".join(cell.replace("\t", " ") for cell in line) + "\n" for line in lines)
 
 
@@ -169,8 +173,13 @@ def _digits(value: Value) -> str:
 
 def _latex(report: AgreementReport) -> str:
     names = list(dict.fromkeys(s.name for task in report.tasks for s in task.statistics))
-    lines = [
-        "% agreement on all items, without traps after the slash",
+    lines = ["% agreement on all items, without traps after the slash"]
+    for task in report.tasks:
+        lines.append(f"% {task.title}: {len(task.annotators)} annotators, {task.items} items, {task.ratings} ratings")
+        lines += [f"% {task.title}, {s.name}: n = {s.n}, without traps {s.n_without_traps}" for s in task.statistics]
+        lines += [f"% n/a: {task.title}, {s.name}: {s.reason}" for s in task.statistics if s.value is None]
+        lines += [f"% {task.title}: {note}" for note in task.notes]
+    lines += [
         r"\begin{tabular}{l" + "r" * len(names) + "}",
         r"\toprule",
         f"Task & {' & '.join(escape(name) for name in names)} \\\\",

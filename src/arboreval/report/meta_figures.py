@@ -76,8 +76,9 @@ def close_axis(values: Sequence[float]) -> Axis | None:
     low, high, step = min(values), max(values), coarse.step
     for part in (2, 4, 5):
         finer = step / part
-        if finer < 0.999 * step and math.ceil(high / finer) - math.floor(low / finer) <= 8:
-            coarse = Axis(math.floor(low / finer) * finer, math.ceil(high / finer) * finer, finer)
+        start, stop = math.floor(low / finer), math.ceil(high / finer)
+        if finer < 0.999 * step and start < stop <= start + 8:  # one value alone spans nothing
+            coarse = Axis(start * finer, stop * finer, finer)
     return coarse
 
 
@@ -158,8 +159,9 @@ def wins(report: MetaReport, cluster: Cluster) -> Canvas:
     """Who is significantly better than whom: the row wins where a cell is filled."""
     title = f"{cluster.dataset} {cluster.lp}: {cluster.corr}, {cluster.test}"
     canvas, left, top = _grid(title, cluster.metrics)
-    p_values = {(t.a, t.b): t.p_holm for t in report.tests if _of(t.dataset, t.lp, t.level, t.corr, t.test) == _of(
-        cluster.dataset, cluster.lp, cluster.level, cluster.corr, cluster.test)}  # fmt: skip
+    key = (cluster.dataset, cluster.lp, cluster.level, cluster.corr, cluster.test)
+    mine = [t for t in report.tests if (t.dataset, t.lp, t.level, t.corr, t.test) == key]
+    p_values = {(t.a, t.b): t.corrected(report.correction) for t in mine}
     for i, (a, cells) in enumerate(zip(cluster.metrics, win_matrix(report, cluster), strict=True)):
         for j, (b, symbol) in enumerate(zip(cluster.metrics, cells, strict=True)):
             x, y = left + _CELL * j, top + _CELL * i
@@ -170,10 +172,6 @@ def wins(report: MetaReport, cluster: Cluster) -> Canvas:
                 text = symbol if p is None or symbol == "<" else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")
                 canvas.add(Words(x + _CELL / 2, y + _CELL / 2 + 3, text, 8, "middle"))
     return canvas
-
-
-def _of(*parts: str) -> tuple[str, ...]:
-    return parts
 
 
 def partial_correlations(partial: Partial) -> Canvas:

@@ -140,27 +140,29 @@ class ClusterView:
     def _cell(self, a: str, b: str, symbol: str) -> dict[str, Any]:
         kind = {">": "better", "<": "worse", "=": "equal"}.get(symbol, "self")
         test = self.tests.get((a, b))
-        words = "" if test is None else _words(a, b, kind, test)
+        words = "" if test is None else _words(a, b, kind, test, self.report.correction)
         difference = test.difference if test is not None and test.difference is not None else 0.0
         largest = max((abs(t.difference or 0.0) for t in self.tests.values()), default=0.0)
         strength = round(14 + 30 * abs(difference) / largest) if largest else 14
-        return {"kind": kind, "symbol": symbol, "words": words, "strength": strength, "p": _p(test)}
+        p = None if test is None else test.corrected(self.report.correction)
+        return {"kind": kind, "symbol": symbol, "words": words, "strength": strength, "p": _p(p)}
 
 
-def _p(test: Test | None) -> str:
-    if test is None or test.p_holm is None:
+def _p(p: float | None) -> str:
+    if p is None:
         return ""
-    return "<.001" if test.p_holm < 0.001 else f"{test.p_holm:.3f}".lstrip("0") if test.p_holm < 1 else "1"
+    return "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
 
 
-def _words(a: str, b: str, kind: str, test: Test) -> str:
+def _words(a: str, b: str, kind: str, test: Test, correction: str) -> str:
     said = {"better": "agrees significantly better than", "worse": "agrees significantly worse than"}
     sign = 1 if test.a == a else -1
     parts = [f"{a} {said.get(kind, 'is not told apart from')} {b}"]
     if test.difference is not None:
         parts.append(f"difference {sign * test.difference:+.4f}")
-    if test.p is not None and test.p_holm is not None:
-        parts.append(f"p {test.p:.4f}, corrected {test.p_holm:.4f}")
+    corrected = test.corrected(correction)
+    if test.p is not None and corrected is not None:
+        parts.append(f"p {test.p:.4f}, corrected {corrected:.4f}")
     if test.ci is not None:
         low, high = test.ci if sign > 0 else (-test.ci[1], -test.ci[0])
         parts.append(f"interval {low:+.4f} to {high:+.4f}")

@@ -88,6 +88,10 @@ class Test:
     winner: str | None
     reason: str = ""
 
+    def corrected(self, correction: str) -> float | None:
+        """The p-value after this correction."""
+        return self.p_holm if correction == "holm" else self.p_bonferroni
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -113,6 +117,7 @@ class Phenomenon:
     value: float | None
     ci: tuple[float, float] | None
     n: int
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,8 @@ class Partial:
     plain: tuple[tuple[float | None, ...], ...]
     partial: tuple[tuple[float | None, ...], ...]
     n: int
+    #: why cells have no value
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,8 @@ class MetaReport:
     seed: int
     trials: int
     unit: str
+    #: of p-values for the number of pairs: ``holm`` or ``bonferroni``
+    correction: str
     data: tuple[DataSummary, ...]
     results: tuple[Result, ...]
     averages: tuple[Average, ...]
@@ -182,6 +191,7 @@ class MetaReport:
             "seed": self.seed,
             "trials": self.trials,
             "resampling_unit": self.unit,
+            "correction": self.correction,
             "data": [_plain(d) for d in self.data],
             "signatures": dict(self.signatures),
             "results": [_plain(r) for r in self.results],

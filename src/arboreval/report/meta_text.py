@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from arboreval.report.meta_model import Cluster, MetaReport, Partial, Result
 from arboreval.report.text import _Page as Page
+from arboreval.significance import ALPHA
+
+CORRECTED = {"holm": "Holm's", "bonferroni": "Bonferroni's"}
 
 _REASONS = 8  # reasons listed one by one; the JSON has all
-_SHORT = 7  # metrics in a table with one line a data set
 
 
 def number(value: float | None, digits: int = 4, sign: str = "") -> str:
@@ -17,6 +19,12 @@ def number(value: float | None, digits: int = 4, sign: str = "") -> str:
 
 def interval(ci: tuple[float, float] | None) -> str:
     return "-" if ci is None else f"[{ci[0]:.3f}, {ci[1]:.3f}]"
+
+
+def counts(results: Iterable[Result]) -> str:
+    """n of the results that have a value, as a range where metrics lack different outputs."""
+    found = sorted({r.n for r in results if r.value is not None})
+    return "-" if not found else str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 def render(report: MetaReport) -> str:
@@ -54,7 +62,7 @@ def _order(r: Result) -> float:
 
 
 def _many(page: Page, report: MetaReport) -> None:
-    """Several data sets: a table for each coefficient, a line for each data set."""
+    """Several data sets: a table for each coefficient, a line for each data set, and one below it for intervals."""
     values = {(r.level, r.corr, r.dataset, r.lp, r.metric): r for r in report.results}
     for level, corr in report.corrs:
         data = [d for d in report.data if any(k[:4] == (level, corr, d.dataset, d.lp) for k in values)]
@@ -62,8 +70,9 @@ def _many(page: Page, report: MetaReport) -> None:
         rows = []
         for d in data:
             mine = [values.get((level, corr, d.dataset, d.lp, m)) for m in report.metrics]
-            n = max((r.n for r in mine if r is not None), default=0)
-            rows.append([d.name, d.human, str(n), *(number(r.value) if r else "" for r in mine)])
+            rows.append([d.name, d.human, counts(r for r in mine if r), *(number(r.value) if r else "" for r in mine)])
+            if any(r is not None and r.ci for r in mine):
+                rows.append(["", "", "", *(interval(r.ci) if r is not None and r.ci else "" for r in mine)])
         for a_dataset in dict.fromkeys(a.dataset for a in report.averages):
             mine_averages = {
                 a.metric: a
@@ -134,13 +143,20 @@ def _notes(report: MetaReport) -> list[str]:
     lines.append(f"human scores: {', '.join(humans)}")
     if any(r.ci for r in report.results):
         lines.append(f"intervals: {report.trials:,} bootstrap resamples of {report.unit}, seed {report.seed}")
+    if any(t.p is not None for t in report.tests):
+        lines.append(f"significant: p <= {ALPHA:g} after {CORRECTED[report.correction]} correction")
     lines += _signature_lines(report.signatures)
     missing = _missing(report.results)
     lines += missing[:_REASONS]
+    lines += partial_reasons(report)
     if len(missing) > _REASONS:
         lines.append(f"n/a: {len(missing) - _REASONS} more; --format json lists all.")
     lines += report.notes
     return lines
+
+
+def partial_reasons(report: MetaReport) -> list[str]:
+    return [f"n/a: correlation between metrics, {p.dataset} {p.lp}: {why}" for p in report.partial for why in p.reasons]
 
 
 def _signature_lines(signatures: object) -> list[str]:
