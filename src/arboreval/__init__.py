@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from arboreval.api import compare, list_metrics, score
     from arboreval.api_analysis import analyze
+    from arboreval.api_explain import explain
     from arboreval.corpus import Corpus, Segment
     from arboreval.meta.agree import agreement
     from arboreval.meta.evalset import EvalSet
@@ -28,6 +29,7 @@ __all__ = [
     "agreement",
     "analyze",
     "compare",
+    "explain",
     "list_metrics",
     "meta_evaluate",
     "score",
@@ -41,6 +43,7 @@ _HOME = {
     "agreement": "arboreval.meta.agree",
     "analyze": "arboreval.api_analysis",
     "compare": "arboreval.api",
+    "explain": "arboreval.api_explain",
     "list_metrics": "arboreval.api",
     "meta_evaluate": "arboreval.meta.evaluate",
     "score": "arboreval.api",

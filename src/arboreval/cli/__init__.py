@@ -14,6 +14,7 @@ from arboreval.cli.analyze import analyze
 from arboreval.cli.cache import cache
 from arboreval.cli.compare import compare
 from arboreval.cli.doctor import doctor
+from arboreval.cli.explain import explain
 from arboreval.cli.list_show import list_, show
 from arboreval.cli.meta import meta
 from arboreval.cli.score import score
@@ -32,7 +33,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for command in (score, compare, analyze, meta, agree, list_, show, cache, doctor):
+for command in (score, compare, explain, analyze, meta, agree, list_, show, cache, doctor):
     cli.add_command(command)
 
 

@@ -9,18 +9,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arboreval.analysis.structures import Analysis
-from arboreval.errors import InputError
+from arboreval.errors import InputError, UsageError
 from arboreval.metrics.base import FloatArray, Level, MetricInfo, option
 from arboreval.metrics.structural import StructuralMetric, harmonic
 from arboreval.signature import SignatureValue
 
+if TYPE_CHECKING:
+    from arboreval.evidence import Evidence
+
 Floats = NDArray[np.float32]
 Triple = tuple[float, float, float]
+
+#: mean P, R and F of 10,000 pairs of unrelated sentences (English Web Treebank, training part) on layer 7 of the
+#: bundled encoder, measured with benchmarks/bertscore_baseline.py
+BUNDLED_BASELINE: Triple = (0.270407, 0.270385, 0.264239)
+BUNDLED_ENCODER = "arboreval-en"
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,8 @@ class BertScore(StructuralMetric):
 
     idf: bool = option(False, "rare sub-words count for more; how rare is counted in the references")
     baseline: str = option(
-        "", "file with the scores of unrelated sentences (LAYER,P,R,F, as bert-score has them), to spread the scale"
+        "",
+        "scores of unrelated sentences, to spread the scale: a file (LAYER,P,R,F, as bert-score has them), or bundled",
     )
 
     #: set by :meth:`fitted`
@@ -95,18 +105,17 @@ class BertScore(StructuralMetric):
         used = list(dict.fromkeys(text for pair in wanted for text in pair))
         weights = dict(zip(used, self._weights([texts[text] for text in used]), strict=True))
         vectors = {text: _unit(texts[text]) for text in used}
-        floor = self._floor(next(iter(texts.values()))) if wanted and self.baseline else (0.0, 0.0, 0.0)
+        floor = self._floor(texts[text] for text in used)
         scores = {}
         for x, y in wanted:
-            if not len(weights[x]) or not len(weights[y]):
-                same = float(not len(weights[x]) and not len(weights[y]))
-                scores[x, y] = same, same, same
-                continue
-            (mine, searching), (theirs, answering) = vectors[x], vectors[y]
-            similarity = mine @ theirs.T
-            # rounding must not make a match more than perfect
-            p = float(weights[x] @ np.minimum(similarity[searching].max(axis=1), 1.0))
-            r = float(weights[y] @ np.minimum(similarity[:, answering].max(axis=0), 1.0))
+            if len(weights[x]) and len(weights[y]):
+                (mine, searching), (theirs, answering) = vectors[x], vectors[y]
+                similarity = mine @ theirs.T
+                # rounding must not make a match more than perfect
+                p = float(weights[x] @ np.minimum(similarity[searching].max(axis=1), 1.0))
+                r = float(weights[y] @ np.minimum(similarity[:, answering].max(axis=0), 1.0))
+            else:
+                p = r = float(len(weights[x]) == len(weights[y]))
             p, r, f = ((value - b) / (1 - b) for value, b in zip((p, r, harmonic(p, r)), floor, strict=True))
             scores[x, y] = p, r, f
         return scores
@@ -114,6 +123,15 @@ class BertScore(StructuralMetric):
     def best(self, scores: Sequence[Triple]) -> Triple:
         p, r, f = (max(values) for values in zip(*scores, strict=True))
         return p, r, f
+
+    def evidence(self, x: Analysis, y: Analysis) -> Evidence:
+        """Which sub-word of hypothesis ``x`` found which of reference ``y``, and the other way round."""
+        from arboreval.evidence import piece_evidence
+
+        (mine, _), (theirs, _) = _unit(x), _unit(y)
+        similarity = mine @ theirs.T if len(mine) and len(theirs) else np.zeros((len(mine), len(theirs)), np.float32)
+        scores = self.pairs({x.text: x, y.text: y}, [(x.text, y.text)])[x.text, y.text]
+        return piece_evidence((x, y), similarity, self._weights([x, y]), self._floor([x, y]), scores)
 
     def _weights(self, analyses: Sequence[Analysis]) -> list[FloatArray]:
         """The share of each sub-word in P or R."""
@@ -127,26 +145,34 @@ class BertScore(StructuralMetric):
             found = [w if w.any() else one for w, one in zip(rare, ones, strict=True)]
         return [w / w.sum() if len(w) else w for w in found]
 
-    def _floor(self, analysis: Analysis) -> Triple:
-        layer = analysis.vectors.layer if analysis.vectors is not None else 0
+    def _floor(self, analyses: Iterable[Analysis]) -> Triple:
+        """What unrelated sentences score."""
+        vectors = next((analysis.vectors for analysis in analyses if analysis.vectors is not None), None)
+        if not self.baseline or vectors is None:  # blank texts score 1 with any baseline
+            return 0.0, 0.0, 0.0
+        if self.baseline == "bundled":
+            if vectors.encoder != BUNDLED_ENCODER:
+                raise UsageError(f"{self.info.name}: baseline=bundled was measured with the bundled encoder.")
+            return BUNDLED_BASELINE
         rows = _baseline(self.baseline)
-        if layer not in rows:
-            raise InputError(f"{self.baseline} has no row for layer {layer}.")
-        return rows[layer]
+        if vectors.layer not in rows:
+            raise InputError(f"{self.baseline} has no row for layer {vectors.layer}.")
+        return rows[vectors.layer]
 
     def signature_fields(self, level: Level) -> Mapping[str, SignatureValue]:
         fields = {**super().signature_fields(level)}
         if self.rarity is not None:
             fields["idf"] = f"{self.rarity.documents}refs/{self.rarity.digest}"
-        fields["baseline"] = f"{Path(self.baseline).name}/{_digest(self.baseline)}" if self.baseline else None
+        if self.baseline != "bundled":
+            fields["baseline"] = f"{Path(self.baseline).name}/{_digest(self.baseline)}" if self.baseline else None
         return fields
 
 
 def _unit(analysis: Analysis) -> tuple[Floats, NDArray[np.bool_]]:
     """The sub-words' vectors with length 1, and which of them are no special tokens."""
     vectors = analysis.vectors
-    if vectors is None:
-        raise ValueError("BERTScore needs vectors.")
+    if vectors is None:  # a blank text
+        return np.zeros((0, 0), np.float32), np.zeros(0, np.bool_)
     norm = np.sqrt(np.einsum("ij,ij->i", vectors.values, vectors.values))[:, None]
     norm[norm == 0] = 1  # a vector of zeros stays one: its cosine with anything is 0
     return vectors.values / norm, ~vectors.special

@@ -78,7 +78,7 @@ class StructuralMetric(Metric):
         """Why nothing can be scored with this analysis; empty if something can."""
         if analysis.status == "failed":
             return f"not analysed: {analysis.reason}"
-        if "vectors" in self.layers and analysis.vectors is None:
+        if "vectors" in self.layers and analysis.vectors is None and analysis.text.strip():
             return f"no vectors: {analysis.reason or 'the analyzer makes none'}"
         return ""
 
@@ -105,5 +105,5 @@ class StructuralMetric(Metric):
 
 
 def harmonic(p: float, r: float) -> float:
-    """F = 2PR / (P + R), 0 where that is undefined."""
-    return 2 * p * r / (p + r) if p + r > 0 else 0.0
+    """F = 2PR / (P + R), and 0 where P and R have no common sign, since that has no bounds there."""
+    return 2 * p * r / (p + r) if p * r > 0 else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,11 @@ from arboreval.metrics.structural import StructuralMetric, harmonic
 from arboreval.metrics.subtrees import Inventory, Subtrees, subtrees
 from arboreval.signature import SignatureValue
 
-#: texts whose subtrees are held at once
-_CHUNK = 256
+if TYPE_CHECKING:
+    from arboreval.evidence import Evidence
+
+#: texts whose subtrees are held at once: few, so that they stay near the processor
+_CHUNK = 64
 Weights = NDArray[np.float64]
 
 
@@ -127,8 +131,15 @@ class StructureAlignment(StructuralMetric):
         mine, theirs = found.of(x), found.of(y)
         similarity = found.vector[mine] @ found.vector[theirs].T
         if self.filter != "none":
-            similarity[found.feature[mine, None] != found.feature[None, theirs]] = 0
+            similarity *= found.feature[mine, None] == found.feature[None, theirs]
         return Alignment(similarity, self._weights(found.length[mine]), self._weights(found.length[theirs]))
+
+    def evidence(self, x: Analysis, y: Analysis) -> Evidence:
+        """Which subtree of hypothesis ``x`` found which of reference ``y``, and the other way round."""
+        from arboreval.evidence import subtree_evidence
+
+        found = self.subtrees([x, y])
+        return subtree_evidence((x, y), self.inventory, found, self.align(found, 0, 1))
 
     def _weights(self, length: NDArray[np.int64]) -> Weights:
         """The share of each subtree in P or R."""

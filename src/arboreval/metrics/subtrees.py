@@ -14,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arboreval.analysis.dependency_views import case_as_head
-from arboreval.analysis.structures import Analysis, DependencyTree
+from arboreval.analysis.head_rules import basic_category
+from arboreval.analysis.structures import Analysis, DependencyTree, Vectors
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 #: what a subtree is: a sub-word, a word, a path down to a leaf, a word with all its descendants, a span of words
 PIECE, WORD, PATH, DESCENDANTS, SPAN = range(5)
+_NO_INTS = np.zeros(0, np.int32)
+#: the vectors of a blank text, for which an analyzer need not make any
+_BLANK = Vectors(np.zeros((0, 0), np.float32), _NO_INTS, _NO_INTS, np.zeros(0, np.bool_), _NO_INTS, 0, "")
 
 
 @dataclass(frozen=True)
@@ -85,16 +89,20 @@ class _Words:
         for t, analysis in enumerate(analyses):
             vectors = analysis.vectors
             if vectors is None:
-                raise ValueError("subtrees need vectors.")
+                if analysis.text.strip():
+                    raise ValueError("subtrees need vectors.")
+                vectors = _BLANK
             dims = max(dims, vectors.size)
             mine = vectors.covered(len(analysis))
             if drop_punct:
                 mine &= np.array([tag != "PUNCT" for tag in analysis.tokens.upos], np.bool_)
-            rows = np.flatnonzero((vectors.word >= 0) & mine[vectors.word])
+            rows = np.flatnonzero(vectors.word >= 0)
+            rows = rows[mine[vectors.word[rows]]]
             # sub-words of one word may be apart (a window's end, a space between them)
             rows = rows[np.argsort(vectors.word[rows], kind="stable")]
             kept.append(mine)
-            pieces.append(vectors.values[rows])
+            if len(rows):
+                pieces.append(vectors.values[rows])
             number.append(vectors.word[rows].astype(np.int64))
             text.append(np.full(int(mine.sum()), t, np.int64))
         #: for each text, which of its words are here
@@ -108,10 +116,10 @@ class _Words:
         sizes = [np.bincount(n, minlength=len(m))[m] for n, m in zip(number, kept, strict=True)]
         self.piece_word = np.repeat(np.arange(len(self.text)), _joined(sizes))
         #: number of each sub-word within its word
-        ends = np.cumsum(_joined(sizes))
-        first = ends - _joined(sizes)
-        self.piece_number = np.arange(len(self.pieces)) - np.repeat(first, _joined(sizes))
-        self.vector: Floats = np.maximum.reduceat(self.pieces, first) if len(first) else self.pieces
+        size = _joined(sizes)
+        first = np.cumsum(size) - size
+        self.piece_number = np.arange(len(self.pieces)) - np.repeat(first, size)
+        self.vector = _maxima(self.pieces, first, size)
 
     def place(self, t: int) -> Ints:
         """For each word of a text, and its end, how many of the words before it are here."""
@@ -130,11 +138,14 @@ class _Names:
 
 
 def subtrees(analyses: Sequence[Analysis], inventory: Inventory) -> Subtrees:
-    """The subtrees of every text. A text without the tree that is asked for is one flat subtree and its words."""
+    """The subtrees of every text. A text without the tree that is asked for is one flat subtree and its words; one
+    with words but without a subtree that the inventory allows counts with its words."""
     words = _Words(analyses, inventory.drop_punct)
     names = _Names()
     make = _dependency if inventory.tree == "dep" else _constituency
-    parts = [part for part in make(analyses, words, names, inventory) if len(part.text)]
+    feature, parts = make(analyses, words, names, inventory)
+    without = np.bincount(_joined([part.text for part in parts]), minlength=len(analyses)) == 0
+    parts = [part for part in (*parts, _leaves(words, without[words.text], feature, inventory)) if len(part.text)]
     return _table(parts, len(analyses), words.vector.shape[1], tuple(names.known) or ("",))
 
 
@@ -179,10 +190,13 @@ def _fits(length: Ints, inventory: Inventory) -> NDArray[np.bool_]:
 # --- dependency subtrees: spec section 7 -------------------------------------------------------------------------
 
 
-def _dependency(analyses: Sequence[Analysis], words: _Words, names: _Names, inventory: Inventory) -> list[_Rows]:
+def _dependency(
+    analyses: Sequence[Analysis], words: _Words, names: _Names, inventory: Inventory
+) -> tuple[Ints, list[_Rows]]:
     trees = [_view(analysis, inventory) for analysis in analyses]
     head, flat = _heads(trees, words)
     n = len(head)
+    parsed = np.isin(words.text, flat, invert=True)
     feature = _dependency_features(analyses, trees, words, names, inventory)
     children = np.bincount(head[head >= 0], minlength=n)
     leaf = children == 0
@@ -191,7 +205,7 @@ def _dependency(analyses: Sequence[Analysis], words: _Words, names: _Names, inve
     if inventory.min_len <= 1:
         parts.append(_leaves(words, np.ones(n, np.bool_), feature, inventory))
     # A: every path from a word down to a leaf; the paths of one more word are made from those above the same leaf
-    bottom = np.flatnonzero(leaf)
+    bottom = np.flatnonzero(leaf & parsed)
     top, vector, length = bottom, words.vector[bottom], 1
     paths_below = np.zeros(n, np.int64)
     if inventory.dedup == "none" and inventory.min_len <= 1:
@@ -207,13 +221,13 @@ def _dependency(analyses: Sequence[Analysis], words: _Words, names: _Names, inve
                 parts.append(_path(words, top, bottom, length, vector, feature))
     # D: every word with all its descendants; one with a single leaf below it is a path (or a word) already
     size, vector = _descendants(head, words.vector)
-    chosen = _fits(size, inventory)
+    chosen = _fits(size, inventory) & parsed
     if inventory.dedup == "positions":
         chosen &= paths_below > 1
     rows = np.flatnonzero(chosen)
     number = words.number[rows]
     parts.append(_Rows(DESCENDANTS, words.text[rows], number, number, size[rows], vector[rows], feature[rows]))
-    return [*parts, *_flat(words, flat, names)]
+    return feature, [*parts, *_flat(words, flat, names)]
 
 
 def _path(words: _Words, top: Ints, bottom: Ints, length: int, vector: Floats, feature: Ints) -> _Rows:
@@ -258,10 +272,20 @@ def _descendants(head: Ints, vector: Floats) -> tuple[Ints, Floats]:
     for level in range(int(depth.max(initial=0)), 0, -1):
         rows = np.flatnonzero(depth == level)
         rows = rows[np.argsort(head[rows], kind="stable")]
-        heads, first = np.unique(head[rows], return_index=True)
+        heads, first, children = np.unique(head[rows], return_index=True, return_counts=True)
         size[heads] += np.add.reduceat(size[rows], first)
-        total[heads] = np.maximum(total[heads], np.maximum.reduceat(total[rows], first))
+        total[heads] = np.maximum(total[heads], _maxima(total[rows], first, children))
     return size, total
+
+
+def _maxima(values: Floats, first: Ints, size: Ints) -> Floats:
+    """The maximum, by column, of each group of ``size`` rows from ``first`` on. Groups are small, mostly of one row,
+    and ``np.maximum.reduceat`` takes several times as long."""
+    result = values[first]
+    for k in range(1, int(size.max(initial=0))):
+        rows = np.flatnonzero(size > k)
+        result[rows] = np.maximum(result[rows], values[first[rows] + k])
+    return result
 
 
 def _dependency_features(
@@ -286,7 +310,9 @@ def _dependency_features(
 # --- constituency subtrees: spec section 5 -----------------------------------------------------------------------
 
 
-def _constituency(analyses: Sequence[Analysis], words: _Words, names: _Names, inventory: Inventory) -> list[_Rows]:
+def _constituency(
+    analyses: Sequence[Analysis], words: _Words, names: _Names, inventory: Inventory
+) -> tuple[Ints, list[_Rows]]:
     text, start, end, features, flat = [], [], [], [], []
     phrase = np.zeros(len(words.text), np.bool_)
     word_features: list[str] = []
@@ -310,7 +336,7 @@ def _constituency(analyses: Sequence[Analysis], words: _Words, names: _Names, in
             above.append((i, j))
             if parent < 0 or i == j or (same and inventory.collapse_unary):
                 continue
-            name = forms[heads[node]] if heads else tree.label[node].split("-")[0] or tree.label[node]
+            name = forms[heads[node]] if heads else basic_category(tree.label[node])
             if j - i == 1 and not phrase[offset + i]:
                 phrase[offset + i] = True
                 single[offset + i] = name
@@ -330,7 +356,7 @@ def _constituency(analyses: Sequence[Analysis], words: _Words, names: _Names, in
     number = names.number(features) if inventory.feature != "none" else np.zeros(len(low_), np.int64)
     chosen = _fits(high_ - low_, inventory)
     parts.append(_spans(words, np.array(text, np.int64)[chosen], low_[chosen], high_[chosen], number[chosen]))
-    return [*parts, *_flat(words, flat, names)]
+    return feature, [*parts, *_flat(words, flat, names)]
 
 
 def _token_features(analysis: Analysis, inventory: Inventory) -> Sequence[str]:

@@ -10,14 +10,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from arboreval.report.model import Comparison, Report, Score, System
 from arboreval.report.text import decimals, win_matrix
+from arboreval.report.trees.text import clean
 from arboreval.significance import ALPHA, BOOTSTRAP_TRIALS, RANDOMISATION_TRIALS
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from arboreval.report.explain_report import Embedded
 
 #: segments in the explorer; more would make a file that browsers open slowly
 MAX_SEGMENTS = 2_000
@@ -26,7 +32,12 @@ _PLOT_MARGIN = 4.0  # percent of a plot's width left free on both sides, for dot
 
 
 def render(report: Report) -> str:
-    css, js = Markup(_asset("report.css")), Markup(_asset("report.js"))  # our own files
+    chosen = _choose(report)
+    evidence, limits = _evidence(report, chosen)
+    # figures and the script that links them, only where there are some
+    assets = ("report", "explain") if evidence else ("report",)
+    css = Markup("".join(_asset(f"{name}.css") for name in assets))  # our own files
+    js = Markup("".join(_asset(f"{name}.js") for name in reversed(assets)))
     environment = Environment(
         loader=PackageLoader("arboreval.report", "assets"),
         autoescape=True,
@@ -34,16 +45,18 @@ def render(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(fixed=_fixed, component=_component, count=_count)
+    environment.filters.update(fixed=_fixed, component=_component, count=_count, clean=clean)
     environment.tests["finite"] = _is_finite
-    chosen = _choose(report)
     page = environment.get_template("report.html.j2").render(
         report=report,
         metrics=[MetricView(report, name) for name in report.metrics],
         issues=_issues(report, chosen),
         issue_listing=_ISSUE_LISTING,
         embedded=len(chosen),
-        data=_script_json(_explorer_data(report, chosen)),
+        data=_script_json(_explorer_data(report, chosen, evidence)),
+        evidence=evidence,
+        grades=limits.legend(),
+        limits=limits,
         alpha=ALPHA,
         bootstrap=BOOTSTRAP_TRIALS,
         randomisation=RANDOMISATION_TRIALS,
@@ -232,6 +245,13 @@ def _issues(report: Report, chosen: Sequence[int]) -> dict[str, list[dict[str, A
     return found
 
 
+def _evidence(report: Report, chosen: Sequence[int]) -> tuple[list[Embedded], ModuleType]:
+    """What the scores of some outputs are made of, where a metric can tell; and the module that has the limits."""
+    from arboreval.report import explain_report
+
+    return explain_report.embedded(report, chosen), explain_report
+
+
 # --- what the explorer shows -------------------------------------------------------------------------------------
 
 
@@ -255,7 +275,7 @@ def _choose(report: Report, limit: int = MAX_SEGMENTS) -> list[int]:
     return sorted(sorted(range(n), key=interest, reverse=True)[:limit])
 
 
-def _explorer_data(report: Report, chosen: Sequence[int]) -> dict[str, Any]:
+def _explorer_data(report: Report, chosen: Sequence[int], evidence: Sequence[Embedded] = ()) -> dict[str, Any]:
     corpus, anchors = report.corpus, _anchors(report)
     scores = [report.segment_scores(system.name) for system in report.systems]
     metrics = [s for s in report.systems[0].scores.values() if s.segment_signature]
@@ -266,6 +286,10 @@ def _explorer_data(report: Report, chosen: Sequence[int]) -> dict[str, Any]:
             if statistics.metric.label in index:
                 entry = (p.system, index[statistics.metric.label], p.status, p.reason)
                 problems.setdefault(p.segment, []).append(entry)
+    systems = list(corpus.systems)
+    explained: dict[int, list[tuple[int, int, int]]] = {}
+    for number, each in enumerate(evidence):
+        explained.setdefault(each.segment, []).append((systems.index(each.system), index[each.metric], number))
     return {
         "lang": corpus.lang,
         "sourceLang": corpus.source_lang or "",
@@ -290,6 +314,7 @@ def _explorer_data(report: Report, chosen: Sequence[int]) -> dict[str, Any]:
                 "outputs": [texts[i] for texts in corpus.systems.values()],
                 "scores": [[_rounded(by[s.metric][i]) for s in metrics] for by in scores],
                 "problems": problems.get(i, []),
+                "evidence": explained.get(i, []),
             }
             for i in chosen
         ],

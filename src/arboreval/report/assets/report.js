@@ -90,6 +90,20 @@
     return item;
   }
 
+  /** What a metric found in an output: made when it is opened for the first time. */
+  function evidence(m, number) {
+    const node = el("details", {}, el("summary", {}, `What ${data.metrics[m].name} found`));
+    node.addEventListener(
+      "toggle",
+      () => {
+        node.append(byId(`evidence-${number}`).content.cloneNode(true));
+        liven(node);
+      },
+      { once: true }
+    );
+    return node;
+  }
+
   function card(segment) {
     const node = el("article", { class: "card", id: segment.anchor });
     const head = el("header", {}, el("h3", {}, "Segment ", el("a", { href: `#${encodeURIComponent(segment.anchor)}` }, segment.id)));
@@ -113,7 +127,8 @@
       const body = output.trim() ? text(data.lang, ...nodes) : el("p", { class: "empty" }, "no output");
       const scores = el("ul", { class: "segment-scores" }, ...data.metrics.map((_, m) => scoreItem(segment, s, m)));
       if (closest !== null && segment.refs.length > 1) scores.append(el("li", {}, `closest to reference ${closest + 1}`));
-      node.append(row(name, el("div", {}, body, scores), "output"));
+      const found = segment.evidence.filter(([system]) => system === s).map(([, m, n]) => evidence(m, n));
+      node.append(row(name, el("div", {}, body, scores, ...found), "output"));
     });
     return node;
   }

@@ -40,7 +40,7 @@ def _em(c: str) -> float:
 
 
 @dataclass
-class _Canvas:
+class Canvas:
     """Collects the parts of a figure and knows how large it must be."""
 
     parts: list[str] = field(default_factory=list)
@@ -100,11 +100,11 @@ def dependencies(tree: DependencyTree, tokens: Tokens, words: Sequence[str], spa
     x = _columns(widths)
     _make_room(x, widths, heads, relations)
     arcs = sorted((abs(h - d), min(h, d), max(h, d), d) for d, h in enumerate(heads) if h >= 0)
-    level = _arc_levels(arcs, n)
+    level = arc_levels(arcs, n)
     top = max(level.values(), default=0) + 1
     step, base = 24.0, 24.0 + 24.0 * top
     ends = _arc_ends(heads, x, widths)
-    canvas = _Canvas()
+    canvas = Canvas()
     for _, _, _, d in reversed(arcs):
         h = heads[d]
         y = base - step * level[d]
@@ -136,7 +136,7 @@ def _make_room(x: list[float], widths: Sequence[float], heads: Sequence[int], re
             x[i] += lacking
 
 
-def _arc_levels(arcs: Sequence[tuple[int, int, int, int]], n: int) -> dict[int, int]:
+def arc_levels(arcs: Sequence[tuple[int, int, int, int]], n: int) -> dict[int, int]:
     """The height of each arc by its dependent: above all shorter arcs that it spans or crosses."""
     taken = [0] * n  # the highest arc so far over the gap behind each word
     level: dict[int, int] = {}
@@ -184,7 +184,7 @@ def constituents(tree: ConstituencyTree, tokens: Tokens, words: Sequence[str], r
         height[node] = 1 + max(height[phrase] if phrase >= 0 else 0 for phrase, _ in items)
     step, top = 36.0, 18.0
     base = top + step * height[root]
-    canvas = _Canvas()
+    canvas = Canvas()
     for node in nodes:
         y = top + step * (height[root] - height[node])
         for phrase, word in tree.items(node):
@@ -233,7 +233,7 @@ def ucca(graph: UccaGraph, words: Sequence[str], root: int) -> str:
     step, top = 46.0, 16.0
     y = {node: top + step * (height[root] - height[node]) for node in nodes}
     base = top + step * height[root]
-    canvas = _Canvas()
+    canvas = Canvas()
     names: list[tuple[float, float, str, str]] = []
     for node in nodes:
         for word in graph.words_of(node):
@@ -294,7 +294,7 @@ def discourse(tree: RstTree, words: Sequence[str]) -> str:
         names = [measure(tree.relation[node], _SMALL) for node in inner if depth[node] == level]
         starts.append(starts[-1] + max(names, default=20.0) + 44)
     left = starts[-1]
-    canvas = _Canvas()
+    canvas = Canvas()
     y_of: dict[int, float] = {}
     at = 20.0
     for node in range(len(tree)):
