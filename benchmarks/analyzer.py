@@ -55,8 +55,7 @@ def sentences() -> Iterator[str]:
 def encode_all(analyzer: EnglishAnalyzer, texts: list[str]) -> Callable[[], object]:
     """The encoder session alone: words and pieces are made before the clock starts."""
     documents = [Document(text, analyzer._pieces) for text in texts]
-    limit = analyzer.model.max_pieces - 2
-    batches = analyzer._batches([(document, *document.window(limit)) for document in documents])
+    batches = analyzer._batches([(document, *document.window(analyzer.limit)) for document in documents])
     return lambda: [analyzer._encode(batch) for batch in batches]
 
 

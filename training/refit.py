@@ -34,7 +34,7 @@ def word_vectors(english: EnglishAnalyzer, rows: list[dict]) -> list[Tensor]:
             text += form + " " * space
         documents.append(Document(text, english._pieces, spans))
     found: dict[int, Tensor] = {}
-    fits = [(d, 0, len(d.forms)) for d in documents if len(d.ids) <= english.model.max_pieces - 2]
+    fits = [(d, 0, len(d.forms)) for d in documents if len(d.ids) <= english.limit]
     for batch in english._batches(fits):
         words = torch.from_numpy(english._encode(batch)[0]).half()
         for (document, _, _), part in zip(batch, words.split([size for _, _, size in batch]), strict=True):

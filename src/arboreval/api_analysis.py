@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from arboreval.analysis.analyzer import (
     DEFAULT_ANALYZER,
@@ -18,6 +19,9 @@ from arboreval.analysis.analyzer import (
 from arboreval.analysis.structures import Analysis
 from arboreval.errors import UsageError
 
+if TYPE_CHECKING:
+    from arboreval.analysis.encoders import Encoder
+
 #: texts that are read ahead: enough for batches of similar length, and for repeated texts to be found
 LOOKAHEAD = 1_024
 
@@ -27,7 +31,7 @@ def analyze(
     *,
     analyzer: str | Analyzer = DEFAULT_ANALYZER,
     layers: str | Iterable[str] | None = None,
-    encoder: str | None = None,
+    encoder: str | Encoder | None = None,
     cache: bool = True,
     cache_vectors: bool = False,
     lookahead: int = LOOKAHEAD,
@@ -41,8 +45,9 @@ def analyze(
     :param analyzer: a name with options such as ``english`` or ``spacy:model=en_core_web_sm``, or an object.
     :param layers: some of ``tokens, dep, const, ucca, rst, srl, ner, vectors`` (a list, or a text with commas). By
         default everything that the analyzer makes except vectors, and vectors if there is an ``encoder``.
-    :param encoder: a Hugging Face encoder whose vectors replace those of the analyzer: a local folder or the name of
-        a model on the hub, and optionally a layer, as in ``bert-base-cased:layer=9``.
+    :param encoder: whose vectors replace those of the analyzer: ``english``, the bundled model's encoder, or a
+        Hugging Face encoder: a local folder or the name of a model on the hub, and optionally a layer, as in
+        ``bert-base-cased:layer=9``.
     :param cache: keep analyses on disk, and take them from there.
     :param cache_vectors: keep vectors as well, which are some hundred times as large as everything else.
     """
@@ -62,7 +67,7 @@ class _Pipeline:
     """The analyzer asked for, with the encoder and the cache around it."""
 
     def __init__(
-        self, base: Analyzer, wanted: frozenset[str], encoder: str | None, cache: bool, cache_vectors: bool
+        self, base: Analyzer, wanted: frozenset[str], encoder: str | Encoder | None, cache: bool, cache_vectors: bool
     ) -> None:
         replaced = encoder is not None and "vectors" in wanted
         made_by_base = wanted - {"vectors"} if replaced else wanted
@@ -76,7 +81,7 @@ class _Pipeline:
             self.store = Store()
             analyzer = CachedAnalyzer(analyzer, self.store, made, vectors=cache_vectors)
         if replaced and encoder is not None:
-            from arboreval.analysis.external.huggingface import EncodedAnalyzer, make_encoder
+            from arboreval.analysis.encoders import EncodedAnalyzer, make_encoder
 
             analyzer = EncodedAnalyzer(analyzer, make_encoder(encoder))
             if self.store is not None and cache_vectors:

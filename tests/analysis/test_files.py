@@ -56,6 +56,7 @@ def test_all_layers_are_brought_together(text):
     same(analyses[0], ANALYSES[1], "dependency", "constituency", "ucca", "rst")
     same(analyses[2], ANALYSES[0], "dependency", "constituency", "ucca", "rst")
     assert (len(analyses[1]), analyses[1].status) == (0, "ok")
+    assert analyses[1].layers() == ("dependency", "constituency", "ucca", "rst")
     assert len({a.fingerprint for a in analyses}) == 1
     assert analyses[0].fingerprint.startswith("files/")
 
@@ -105,13 +106,18 @@ def edit(path, old, new):
 @pytest.mark.parametrize(
     ("suffix", "old", "new", "message"),
     [
-        ("", "telescope", "microscope", "x.txt.conllu, line 1: word 5 is 'telescope', but the text goes on with "
+        ("", "telescope", "microscope", "x.txt.conllu, line 6: word 5 is 'telescope', but the text goes on with "
                                         "'microscope saw the m' (x.txt, line 1)."),
         (".ptb", "(NN girl)", "(NN lady)", "x.txt.ptb, line 1: word 2 is 'lady', but the text goes on with"),
         (".ucca.jsonl", '"girl"', '"lady"', "x.txt.ucca.jsonl, line 1: word 2 is 'lady'"),
         (".rst.jsonl", '"girl"', '"lady"', "x.txt.rst.jsonl, line 1: word 2 is 'lady'"),
         (".ptb", "(NN man)", "(NN ma) (NN n)", "x.txt.ptb, line 1: the words differ from those of x.txt.conllu, line "
-                                               "1, from word 8 on: 'ma' instead of 'man'."),
+                                               "9, from word 8 on: 'ma' instead of 'man'."),
+        # the second sentence of the second segment
+        (".conllu", "as\t", "at\t", "x.txt.conllu, line 27: word 11 is 'at', but the text goes on with 'as it"),
+        (".ptb", "(IN as)", "(IN at)", "x.txt.ptb, line 5: word 11 is 'at', but the text goes on with 'as it rained.'"),
+        (".ucca.jsonl", '"as"', '"at"', "x.txt.ucca.jsonl, line 3: word 11 is 'at', but the text goes on with 'as it"),
+        (".rst.jsonl", '"rained",', '"rain",', "x.txt.rst.jsonl, line 2: word 14 is '.', but the text goes on with"),
         (".conllu", "# seg = 3", "# seg = 4", "x.txt.conllu, line 12: the segment is marked 4, but the next text is "
                                               "line 3 of x.txt."),
         (".conllu", "nsubj", "nsubj\t_", "x.txt.conllu, line 3: a word has 11 columns instead of 10."),

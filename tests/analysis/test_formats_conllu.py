@@ -81,7 +81,7 @@ def test_words_are_found_in_the_raw_text():
     analysis = conllu.to_analysis(first, raw)
     assert analysis.text == raw
     assert analysis.words == ['"', "I", "ca", "n't", ",", '"', "he", "said", ".", "d", "un", "no"]
-    with pytest.raises(StructureError, match=r"x\.conllu, line 1: word 6 is 'he', but the text goes on with 'she"):
+    with pytest.raises(StructureError, match=r"x\.conllu, line 14: word 6 is 'he', but the text goes on with 'she"):
         conllu.to_analysis(first, '"I can\'t," she said. dunno')
     with pytest.raises(StructureError, match="the text goes on with 'more'"):
         conllu.to_analysis(first, '"I can\'t," he said. dunno more')

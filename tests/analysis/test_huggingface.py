@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install torch==2.1
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
 
 import arboreval  # noqa: E402
-from arboreval.analysis.external.huggingface import EncodedAnalyzer, _windows, make_encoder  # noqa: E402
+from arboreval.analysis.encoders import EncodedAnalyzer, make_encoder  # noqa: E402
+from arboreval.analysis.external.huggingface import _windows  # noqa: E402
 from arboreval.errors import UsageError  # noqa: E402
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "girl", "having", "a", "tele", "##scope", "saw", "man", ".",
@@ -132,10 +134,15 @@ def test_other_texts_change_no_bit(made):
 def test_the_fingerprint_tells_models_and_layers_apart(made, tmp_path):
     folder = made[0]
     make_model(tmp_path / "tiny", seed=1)
-    specs = [str(folder), f"{folder}:layer=3", f"{folder}:layer=1", str(tmp_path / "tiny")]
+    # the same weights, read otherwise
+    shutil.copytree(folder, tmp_path / "other" / "tiny")
+    config = json.loads((folder / "config.json").read_text())
+    (tmp_path / "other" / "tiny" / "config.json").write_text(json.dumps({**config, "hidden_act": "relu"}))
+    specs = [str(folder), f"{folder}:layer=3", f"{folder}:layer=1", str(tmp_path / "tiny"), f"{folder}:batch=2",
+             str(tmp_path / "other" / "tiny")]  # fmt: skip
     marks = [EncodedAnalyzer(samples.SampleAnalyzer(), make_encoder(spec)).fingerprint for spec in specs]
     assert marks[0] == marks[1]
-    assert len(set(marks)) == 3
+    assert len(set(marks)) == 5
     assert all(mark.startswith("sample-1+tiny@") for mark in marks)
 
 

@@ -104,6 +104,26 @@ def test_a_folder_is_a_pipeline_and_the_fingerprint_knows_its_content(tmp_path):
     assert marks[0] != marks[1] == marks[2]
 
 
+def test_the_fingerprint_knows_what_the_vocabulary_and_the_switches_change():
+    """Word vectors and lookup tables are features of components; a component can be off without being gone."""
+
+    def pipeline():
+        nlp = spacy.blank("en")
+        nlp.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Ann"}])
+        nlp.add_pipe("sentencizer")
+        return nlp
+
+    plain, off, tables, vectors = (pipeline() for _ in range(4))
+    off.disable_pipe("entity_ruler")
+    tables.vocab.lookups.add_table("lexeme_norm", {"color": "colour"})
+    vectors.vocab.set_vector("Ann", np.ones(4, np.float32))
+    marks = [SpacyAnalyzer(nlp).fingerprint for nlp in (plain, off, tables, vectors)]
+    assert len(set(marks)) == 4
+    used = SpacyAnalyzer(pipeline())
+    list(used.analyze(["Ann saw words that nobody had seen before."]))
+    assert used.fingerprint == marks[0]
+
+
 def test_errors():
     with pytest.raises(UsageError, match="there is no spaCy pipeline 'xx_none'"):
         make_analyzer("spacy:model=xx_none")

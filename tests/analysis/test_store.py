@@ -14,7 +14,7 @@ from samples import SampleAnalyzer
 import arboreval
 from arboreval.analysis.store import FILE, CacheWarning, Store, cache_folder, entry_key, parse_size
 from arboreval.analysis.store_file import APPLICATION
-from arboreval.errors import UsageError
+from arboreval.errors import InputError, UsageError
 
 TEXTS = [samples.telescope().text, samples.two_sentences().text, "one two three"]
 
@@ -272,6 +272,20 @@ def test_a_damaged_file(folder):
     assert Store().clear() == 0
     run(SampleAnalyzer())
     assert Store().info().entries == 3
+
+
+@pytest.mark.parametrize("look", [Store.info, Store.verify, Store.prune])
+def test_a_file_that_cannot_be_read_is_not_called_empty(folder, look):
+    """A run goes on without the cache; who asks about the cache itself must hear of it."""
+    run(SampleAnalyzer(), [f"text number {i} " + "word " * 300 for i in range(20)])
+    data = bytearray((folder / FILE).read_bytes())
+    data[100:20_000] = b"\xff" * 19_900
+    (folder / FILE).write_bytes(data)
+    with pytest.raises(InputError, match=r"cannot be (read|changed) \(.*malformed\)\. `arboreval cache clear` removes"):
+        look(Store())
+    (folder / FILE).write_text("my diary")
+    with pytest.raises(InputError, match=r"cannot be (read|changed) \(it is not a database\)\.$"):
+        look(Store())
 
 
 def test_clear():

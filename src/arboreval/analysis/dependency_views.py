@@ -232,7 +232,7 @@ class _Clear(_View):
         dropped = {w for w in range(len(self.tree)) if self.tree.relation[w] == "punct"}
         for word in range(len(self.tree)):
             if self.is_top_preposition(word):
-                self.collapse(word, [word], head, relation, dropped)
+                self.collapse(word, head, relation, dropped)
         for word in range(len(self.tree)):
             if self.tree.relation[word] == "conj" and relation[word] == "conj":
                 head[word], relation[word] = self.conjunct(word, dropped)
@@ -256,23 +256,22 @@ class _Clear(_View):
         # in "because of" the second preposition is the pcomp of the first
         return [w for w in found if not (self.tokens.upos[w] == "ADP" and self.below(w, "pobj", "pcomp"))]
 
-    def collapse(self, word: int, parts: list[int], head: list[int], relation: list[str], dropped: set[int]) -> None:
-        """Replace the preposition ``parts[-1]``, and what precedes it in a multiword one, by edges to its objects."""
-        last = parts[-1]
-        objects = self.objects(last)
+    def collapse(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
+        """Replace a preposition, with the others of a multiword one ("because of"), by edges to its objects."""
+        parts = [word]
+        while not (objects := self.objects(parts[-1])):
+            inner = [w for w in self.below(parts[-1], "prep", "pcomp") if self.tokens.upos[w] in ("ADP", "SCONJ")]
+            if not inner:
+                return
+            parts.append(inner[0])
         governor = int(self.tree.head[word])
-        if not objects:
-            inner = [w for w in self.below(last, "prep", "pcomp") if self.tokens.upos[w] in ("ADP", "SCONJ")]
-            if inner:
-                self.collapse(word, [*parts, inner[0]], head, relation, dropped)
-            return
         for target in objects:
             head[target] = governor
             kind = "prepc" if self.tree.relation[target] == "pcomp" else "prep"
             agent = self.tree.relation[word] == "agent"
             relation[target] = "agent" if agent else f"{kind}_{self.phrase(parts)}"
         dropped.update(parts)
-        self.coordinate(word, last, head, relation, dropped)
+        self.coordinate(word, parts[-1], head, relation, dropped)
         # what else hung below the preposition ("right after the game") goes to its object
         for part in parts:
             for other in self.tree.children[part]:
@@ -281,15 +280,18 @@ class _Clear(_View):
 
     def coordinate(self, word: int, last: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
         """Coordinated prepositions ("to Paris and from London") share their governor."""
-        for other in self.below(last, "conj"):
-            if objects := self.objects(other):
-                for target in objects:
-                    head[target] = int(self.tree.head[word])
-                    kind = "prepc" if self.tree.relation[target] == "pcomp" else "prep"
-                    relation[target] = f"{kind}_{self.forms[other]}"
-                dropped.add(other)
-                dropped.update(self.below(last, "cc"))
-                self.coordinate(word, other, head, relation, dropped)
+        todo = [last]
+        while todo:
+            before = todo.pop()
+            for other in self.below(before, "conj"):
+                if objects := self.objects(other):
+                    for target in objects:
+                        head[target] = int(self.tree.head[word])
+                        kind = "prepc" if self.tree.relation[target] == "pcomp" else "prep"
+                        relation[target] = f"{kind}_{self.forms[other]}"
+                    dropped.add(other)
+                    dropped.update(self.below(before, "cc"))
+                    todo.append(other)
 
     def conjunct(self, word: int, dropped: set[int]) -> tuple[int, str]:
         """First conjunct and relation. Conjuncts form a chain; each conjunction hangs below the conjunct before it."""

@@ -7,13 +7,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arboreval.analysis.analyzer import DEFAULT_ANALYZER, Analyzer, make_analyzer
 from arboreval.analysis.structures import Analysis, Tokens
 from arboreval.api_analysis import analyze
 from arboreval.errors import UsageError
-from arboreval.registry import split_spec
+
+if TYPE_CHECKING:
+    from arboreval.analysis.encoders import Encoder
 
 VECTORS = frozenset({"vectors"})
 #: processes that share this machine's cores; each analyses on its part of them
@@ -31,7 +33,8 @@ class AnalysisSource:
     """How texts are analysed.
 
     :param analyzer: as for :func:`arboreval.analyze`.
-    :param encoder: as for :func:`arboreval.analyze`: whose vectors replace the analyzer's.
+    :param encoder: as for :func:`arboreval.analyze`: whose vectors replace the analyzer's. An analyzer that makes none
+        is given those of the bundled encoder.
     :param cache: whether analyses are kept on disk, where that saves work.
     :param files: the files that the texts come from, for analyzers that read what lies beside them.
     """
@@ -43,33 +46,37 @@ class AnalysisSource:
 
     def analyze(self, texts: Iterable[str], layers: frozenset[str]) -> Iterator[Analysis]:
         """One analysis for each text, in their order."""
-        encoder = None if self.encoder is None else _encoder(self.encoder)
-        analyzer = self._analyzer(layers)
+        analyzer, encoder = self._parts(layers)
         # vectors are not kept, and a text that must be encoded anyway is not worth looking up
         useful = "vectors" not in layers or encoder is not None
         return analyze(texts, analyzer=analyzer, layers=layers, encoder=encoder, cache=self.cache and useful)
 
     def pieces(self, texts: Iterable[str]) -> Iterator[Sequence[int]]:
         """The sub-words of each text as the encoder numbers them: one number for each vector of no special token."""
-        maker: Any = self._analyzer(VECTORS) if self.encoder is None else _encoder(self.encoder)
+        analyzer, encoder = self._parts(VECTORS)
+        maker: Any = encoder or analyzer
         if not hasattr(maker, "pieces"):
             raise UsageError(f"the analyzer {maker.name!r} does not tell its sub-words, which idf weights need.")
         return map(maker.pieces, texts)
 
     def fingerprint(self, layers: frozenset[str]) -> str:
         """Everything that can change the analyses."""
-        encoder = None if self.encoder is None or "vectors" not in layers else _encoder(self.encoder)
-        analyzer = self._analyzer(layers)
+        analyzer, encoder = self._parts(layers)
         if encoder is None:
             return analyzer.fingerprint
-        if isinstance(analyzer, Unparsed):
-            return str(encoder.fingerprint)
-        return f"{analyzer.fingerprint}+{encoder.fingerprint}"
+        return encoder.fingerprint if analyzer is UNPARSED else f"{analyzer.fingerprint}+{encoder.fingerprint}"
 
-    def _analyzer(self, layers: frozenset[str]) -> Analyzer:
-        if self.encoder is not None and layers == VECTORS:
-            return UNPARSED
-        return _analyzer(self.analyzer, self.files, _sharing) if isinstance(self.analyzer, str) else self.analyzer
+    def _parts(self, layers: frozenset[str]) -> tuple[Analyzer, Encoder | None]:
+        """Who analyses, and whose vectors replace the analyzer's: those of the bundled encoder where it makes none."""
+        encoder = self.encoder
+        if encoder is not None and layers == VECTORS:
+            return UNPARSED, _encoder(encoder, _sharing)
+        analyzer = _analyzer(self.analyzer, self.files, _sharing) if isinstance(self.analyzer, str) else self.analyzer
+        if encoder is None and "vectors" not in analyzer.provides:
+            encoder = DEFAULT_ANALYZER
+        if encoder is None or "vectors" not in layers:
+            return analyzer, None
+        return UNPARSED if layers == VECTORS else analyzer, _encoder(encoder, _sharing)
 
 
 class Unparsed:
@@ -90,14 +97,18 @@ UNPARSED = Unparsed()
 
 @lru_cache(maxsize=4)
 def _analyzer(spec: str, files: tuple[str, ...], sharing: int) -> Analyzer:
-    name, options = split_spec(spec)
-    if sharing > 1 and name == DEFAULT_ANALYZER and "threads" not in options:
-        spec = f"{spec}:threads={max(1, (os.cpu_count() or 1) // sharing)}"
-    return make_analyzer(spec, files=files)
+    return make_analyzer(_on_part(spec, sharing), files=files)
 
 
 @lru_cache(maxsize=2)
-def _encoder(spec: str) -> Any:
-    from arboreval.analysis.external.huggingface import make_encoder
+def _encoder(spec: str, sharing: int) -> Encoder:
+    from arboreval.analysis.encoders import make_encoder
 
-    return make_encoder(spec)
+    return make_encoder(_on_part(spec, sharing))
+
+
+def _on_part(spec: str, sharing: int) -> str:
+    """The bundled model with a worker's share of the cores, if nothing else was said."""
+    if sharing > 1 and spec.strip().partition(":")[0] == DEFAULT_ANALYZER and ":threads=" not in spec:
+        return f"{spec}:threads={max(1, (os.cpu_count() or 1) // sharing)}"
+    return spec

@@ -20,7 +20,7 @@ from typing import TypeVar
 from arboreval.analysis.codec import FORMAT, from_msgpack, to_msgpack
 from arboreval.analysis.store_file import SCHEMA, UnusableError, is_database, is_ours, prepare, prune, shrink
 from arboreval.analysis.structures import Analysis
-from arboreval.errors import StructureError, UsageError
+from arboreval.errors import InputError, StructureError, UsageError
 
 DEFAULT_LIMIT = 2_000_000_000
 FILE = f"analyses-{SCHEMA}.sqlite"
@@ -191,7 +191,7 @@ class Store:
             query = "SELECT analyzer, COUNT(*), SUM(size) FROM entries GROUP BY analyzer ORDER BY analyzer"
             return {analyzer: (count, size) for analyzer, count, size in db.execute(query)}
 
-        analyzers = (self._guarded("read", collect) or {}) if self.path.exists() else {}
+        analyzers = self._asked("read", collect) if self.path.exists() else {}
         files = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
         size = sum(file.stat().st_size for file in files if file.exists())
         return Info(self.path, sum(count for count, _ in analyzers.values()), size, self.limit, analyzers)
@@ -203,18 +203,17 @@ class Store:
         good = 0
         bad: list[bytes] = []
 
-        def look(db: sqlite3.Connection) -> bool:
+        def look(db: sqlite3.Connection) -> None:
             nonlocal good
             for key, value, checksum in db.execute("SELECT key, value, checksum FROM entries"):
                 if _decode(key, value, checksum) is None:
                     bad.append(key)
                 else:
                     good += 1
-            return True
 
-        self._guarded("read", look)
+        self._asked("read", look)
         if bad:
-            self._guarded("write", lambda db: self._touch(db, bad, (), 0))
+            self._asked("write", lambda db: self._touch(db, bad, (), 0))
         return good, len(bad)
 
     def prune(self, limit: int | None = None, unused_days: float | None = None) -> int:
@@ -223,7 +222,7 @@ class Store:
             return 0
         before = None if unused_days is None else int(time.time() - unused_days * 86_400)
         size = self.limit if limit is None and before is None else limit
-        return self._guarded("write", lambda db: prune(db, size, before, exact=True)) or 0
+        return self._asked("write", lambda db: prune(db, size, before, exact=True))
 
     def clear(self) -> int:
         """Removes every entry, and a file of ours that is beyond reading; the number of entries removed."""
@@ -255,6 +254,16 @@ class Store:
 
     # --- the connection ------------------------------------------------------------------------------------------
 
+    def _asked(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Does what a user asked of the cache itself; that it cannot be done is then an error."""
+        try:
+            return work(self._connect())
+        except (sqlite3.Error, OSError, UnusableError) as error:
+            self._disconnect()
+            what = "read" if action == "read" else "changed"
+            hint = " `arboreval cache clear` removes it." if is_ours(self.path) else ""
+            raise InputError(f"the cache {self.path} cannot be {what} ({_reason(error)}).{hint}") from error
+
     def _guarded(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Does something with the database; what goes wrong is a warning, and not tried again in this run."""
         if not (self._readable and (self._writable or action == "read")):
@@ -269,7 +278,7 @@ class Store:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF
         self._writable = False
-        reason = str(error) if not isinstance(error, OSError) else error.strerror or str(error)
+        reason = _reason(error)
         if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL) or (
             action == "write" and primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR)
         ):
@@ -301,6 +310,10 @@ class Store:
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
             connection.close()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if not isinstance(error, OSError) else error.strerror or str(error)
 
 
 def _decode(key: bytes, value: object, checksum: object) -> Analysis | None:

@@ -54,8 +54,11 @@ def _identity(db: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether the header says so; works on a file that SQLite cannot open."""
-    header = _header(path)
+    """Whether the header says so; works on a file that SQLite cannot open. Not of one that nobody can."""
+    try:
+        header = _header(path)
+    except OSError:
+        return False
     return header.startswith(_MAGIC) and header[68:72] == APPLICATION.to_bytes(4, "big")
 
 

@@ -16,9 +16,11 @@ def analysis_options(function: Callable[..., Any]) -> Callable[..., Any]:
         [
             click.option("--analyzer", metavar="NAME[:OPTION=VALUE]...",
                          help="What analyses: english, spacy:model=NAME, files, or a plug-in.  [default: english]"),
-            click.option("--encoder", metavar="PATH[:layer=N]",
-                         help="Take vectors from this Hugging Face encoder: a folder, or a name on the hub."),
-            click.option("--no-cache", is_flag=True, help="Neither use nor fill the caches of analyses and statistics."),
+            click.option("--encoder", metavar="english|PATH[:layer=N]",
+                         help="Take vectors from the bundled encoder, or from a Hugging Face encoder: a folder, or a "
+                              "name on the hub."),
+            click.option("--no-cache", is_flag=True,
+                         help="Neither use nor fill the caches of analyses and statistics."),
         ]
     ):  # fmt: skip
         function = decorate(function)

@@ -1,5 +1,7 @@
 """The three decoders against brute force on small random inputs."""
 
+import inspect
+import sys
 from functools import cache
 from itertools import product
 
@@ -140,3 +142,20 @@ def test_decoders_take_nothing() -> None:
     assert best_spans(np.zeros((0, 0, 0), np.float32), none).shape == (0, 0, 0)
     assert best_heads(np.zeros((0, 0, 1), np.float32), none).shape == (0, 0)
     assert Bio(TAGS).decode(np.zeros((0, 0, 6), np.float32), none).shape == (0, 0)
+
+
+def test_cycles_in_cycles_need_no_recursion() -> None:
+    """Each word prefers its left neighbour, which prefers it: cycles close one around the other."""
+    n = 200
+    arcs = np.full((1, n, n + 1), -1000.0, np.float32)
+    arcs[0, np.arange(1, n), np.arange(1, n)] = n - np.arange(1, n)
+    arcs[0, np.arange(n - 1), np.arange(2, n + 1)] = n - np.arange(1, n)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 50)
+    try:
+        heads = best_heads(arcs, np.array([n]))[0]
+    finally:
+        sys.setrecursionlimit(limit)
+    # one dear arc, to the root; all others are between neighbours
+    assert (heads == 0).sum() == 1
+    assert all(head in (0, i, i + 2) for i, head in enumerate(heads.tolist()))

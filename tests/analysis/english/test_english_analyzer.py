@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arboreval.analysis.english import analyzer as module
 from arboreval.analysis.english.analyzer import EnglishAnalyzer
-from arboreval.analysis.english.pieces import MAX_WORD_PIECES, Pieces, case_code
+from arboreval.analysis.english.pieces import STRETCH, Pieces, case_code
 from arboreval.analysis.structures import Analysis
 from arboreval.errors import ArborevalError
 
@@ -32,6 +32,7 @@ HARD = [
     "\ud800 lonely surrogate",
     "http://example.org/" + "a-b_c." * 300,
     "q" * 3000,
+    "[" * 300 + "🇫🇷" * 100,
 ]
 
 
@@ -47,8 +48,6 @@ def check(analysis: Analysis, text: str) -> None:
     tokens = analysis.tokens
     covered = "".join(tokens.forms(text))
     assert covered == "".join(text.split())
-    if not len(tokens):
-        return
     assert analysis.dependency is not None
     assert analysis.constituency is not None
     assert analysis.ucca is not None
@@ -59,7 +58,7 @@ def check(analysis: Analysis, text: str) -> None:
     assert len(analysis.dependency.roots()) == tokens.n_sentences
     assert analysis.constituency.label.count("TOP") == tokens.n_sentences
     assert sorted(analysis.ucca.term_word.tolist()) == list(range(len(tokens)))
-    assert analysis.rst.edu_start[0] == 0
+    assert analysis.rst.edu_start.tolist()[:1] == [0][: len(tokens)]
     vectors = analysis.vectors
     assert vectors.covered(len(tokens)).all()
     plain = ~vectors.special
@@ -167,9 +166,57 @@ def test_pieces_cover_their_word(tiny_int8: Path) -> None:
     pieces = Pieces(tiny_int8 / "tokenizer.json")
     (the, long, none) = pieces.words(["theing", "ab" * 20, "\u200b"])
     assert (the.starts, the.ends) == ((0, 3), (3, 6))
-    assert len(long.ids) == MAX_WORD_PIECES
-    assert (long.starts[0], long.ends[-1]) == (0, 40)
+    assert (long.starts, long.ends) == (tuple(range(40)), tuple(range(1, 41)))
     assert (none.starts, none.ends) == ((0,), (1,))
+
+
+def test_words_are_read_to_their_end(tiny_int8: Path) -> None:
+    """The tokenizer calls more than 100 letters in a row unknown; they are read in stretches."""
+    pieces = Pieces(tiny_int8 / "tokenizer.json")
+    letters = "abcdefghij" * 20
+    (long, mixed) = pieces.words([letters, "the-" + letters + "-\u4e2d"])
+    alone = [pieces.words([letter])[0].ids[0] for letter in letters]
+    inside = [i for i in range(len(letters)) if i % STRETCH]
+    assert [long.ids[i] for i in range(0, 200, STRETCH)] == alone[::STRETCH]
+    assert (long.starts, long.ends) == (tuple(range(200)), tuple(range(1, 201)))
+    # letters inside a stretch are word-internal pieces, so none of them is the first one's
+    assert all(long.ids[i] != alone[i] for i in inside)
+    (unknown,) = pieces.words(["\u4e2d"])
+    assert mixed.ids == (*pieces.words(["the"])[0].ids, *pieces.words(["-"])[0].ids, *long.ids,
+                         *pieces.words(["-"])[0].ids, *unknown.ids)  # fmt: skip
+    assert mixed.ends[-1] == 206
+
+
+def test_a_word_longer_than_the_encoder_takes_is_a_window_of_its_own(english: EnglishAnalyzer) -> None:
+    """62 pieces fit a window. The word's vectors are those of its stretches, each read by itself."""
+    text = "the dog. " + "ab" * 80 + " barks"
+    (analysis,) = english.analyze([text])
+    check(analysis, text)
+    word = analysis.tokens.forms(text).index("ab" * 80)
+    vectors = analysis.vectors
+    assert vectors is not None
+    own = np.flatnonzero(vectors.word == word)
+    assert vectors.start[own].tolist() == list(range(9, 169))
+    found = []
+    # stretches of STRETCH characters begin with a piece of their own kind, so whole windows are compared
+    document = module.Document(text, english._pieces)
+    for low in range(0, 160, 62):
+        ids = [0, *document.words[word].ids[low : low + 62], 2]
+        feeds = {"first": np.array([1]), "last": np.array([len(ids) - 2]), "case": np.zeros(1, np.int64)}
+        (values,) = english.model.run("encoder", ["vectors"], {"ids": np.array([ids]), **feeds})
+        found.append(values[0, 1:-1])
+    assert np.array_equal(vectors.values[own], np.concatenate(found))
+    assert not english.model.unit_signs
+
+
+def test_empty_text_has_empty_structures_of_the_layers_asked_for(english: EnglishAnalyzer) -> None:
+    (whole,) = english.analyze(["  "])
+    assert whole.layers() == ("dependency", "constituency", "ucca", "rst", "entities", "roles", "vectors")
+    assert whole.vectors is not None
+    assert whole.vectors.values.shape == (0, english.model.dim)
+    (some,) = english.for_layers({"tokens", "dep", "rst"}).analyze([""])
+    assert some.layers() == ("dependency", "rst")
+    assert len(some.tokens) == 0
 
 
 def test_the_memory_of_words_is_bounded(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:

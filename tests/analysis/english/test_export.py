@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from export import read_state
 from graphs import WEIGHT_LEVELS, quantised_columns, relative_table
 
 from arboreval.analysis.english.session import Model, ModelError
+from arboreval.errors import MissingExtraError
 
 ERF = np.vectorize(math.erf)
 
@@ -215,6 +217,27 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         Model(folder)
     with pytest.raises(ModelError, match="no model"):
         Model(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"config.json": 7}', "{}", '{"config.json": "00"}'])
+def test_a_damaged_manifest_is_refused(tmp_path: Path, tiny_int8: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(ModelError, match=r"manifest\.json is damaged.*reinstall the package"):
+        Model(tmp_path)
+
+
+def test_a_device_that_is_not_there_is_refused(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """onnxruntime would go on with the CPU."""
+    cuda = ("CUDAExecutionProvider", "CPUExecutionProvider")
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
+    with pytest.raises(MissingExtraError, match=r"no CUDAExecutionProvider; for CUDA install onnxruntime-gpu"):
+        Model(tiny_int8, providers=cuda)
+    # the provider is there, but no GPU or no driver
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: list(cuda))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ModelError, match="cannot be used here"):
+            Model(tiny_int8, providers=cuda).session("tags")
 
 
 def test_weights_are_split_into_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_int8: Path) -> None:

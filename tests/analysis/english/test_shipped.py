@@ -50,10 +50,32 @@ def test_golden_analyses(analyses, golden):
         predicates = [golden["words"][roles.predicate[k]] for k in roles.arg_predicate]
         rows = zip(predicates, roles.arg_role, roles.arg_start.tolist(), roles.arg_end.tolist(), strict=True)
         assert [f"{predicate} {role} {i}-{j}" for predicate, role, i, j in rows] == golden["roles"]
+    if "ucca" in golden:
+        assert ucca_edges(found) == golden["ucca"]
     if "discourse" in golden:
         assert found.rst.edu_start.tolist() == golden["discourse"]["units"]
         assert list(found.rst.relation) == golden["discourse"]["relation"]
         assert list(found.rst.nuclearity) == golden["discourse"]["nuclearity"]
+    # the last bits of the element-wise functions may differ between processors
+    plain = found.vectors.values[~found.vectors.special]
+    mean = plain.mean(axis=0)
+    assert len(plain) == golden["vectors"]["pieces"]
+    np.testing.assert_allclose(np.linalg.norm(mean), golden["vectors"]["norm"], rtol=0.005)
+    np.testing.assert_allclose(mean[:6], golden["vectors"]["mean"], atol=0.01)
+
+
+def ucca_edges(analysis):
+    """Category and words of each edge; of remote ones also the words of the parent."""
+    graph = analysis.ucca
+
+    def words(node):
+        return " ".join(analysis.words[word] for word in graph.yield_of(node))
+
+    rows = zip(graph.parent.tolist(), graph.child.tolist(), graph.category, graph.remote.tolist(), strict=True)
+    return [
+        f"{category} {words(child)}" + (f" <- {words(parent)}" if remote else "")
+        for parent, child, category, remote in rows
+    ]
 
 
 def test_the_attachment_that_words_do_not_show(analyses):

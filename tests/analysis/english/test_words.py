@@ -47,6 +47,7 @@ def test_conventions_of_the_treebanks(text: str, words: str) -> None:
 
 def test_graphemes_stay_whole() -> None:
     assert cut("ok 👩‍👩‍👧 👍🏽!") == "ok|👩‍👩‍👧|👍🏽|!"
+    assert cut("🇫🇷🇩🇪🇫 x🇫🇷\u200dy") == "🇫🇷|🇩🇪|🇫|x|🇫🇷\u200d|y"
     assert cut("שלום עולם") == "שלום|עולם"
     assert cut("नमस्ते दुनिया") == "नमस्ते|दुनिया"
 
@@ -74,7 +75,9 @@ def test_punctuation_salad_keeps_every_visible_character(text: str) -> None:
     check(text)
 
 
-@pytest.mark.parametrize("unit", ["a", "a-", "a.", "1,", "a@", "'", "-", "a'", "://", "x.com/", "#", "ア"])
+@pytest.mark.parametrize(
+    "unit", ["a", "a-", "a.", "1,", "a@", "'", "-", "a'", "://", "x.com/", "#", "ア", "(", ")(", "[]", "🇫🇷", "🇫"]
+)
 def test_long_pieces_take_linear_time(unit: str) -> None:
     text = unit * 20000
     start = time.perf_counter()

@@ -1,8 +1,9 @@
 """The bundled analyzer: one encoder pass over a text gives every structure.
 
 Texts are read some way ahead, cut into words, sorted by length and encoded in batches; results come out in input
-order. While one batch is decoded the next is encoded. What a text gets does not depend on its batch. A text longer than
-the encoder takes is read in windows that end where a sentence was found to end.
+order. While one batch is decoded the next is encoded. What a text gets does not depend on its batch. A text longer
+than the encoder takes is read in windows that end where a sentence was found to end. A single word longer than that (a
+row of letters without a space) is a window of its own, read in stretches; its structures see their mean.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arboreval.analysis.english.assemble import assemble
+from arboreval.analysis.english.assemble import assemble, empty
 from arboreval.analysis.english.decode import Decoder, Part, Window
 from arboreval.analysis.english.pieces import CLOSE, FIRST_WORD, OPEN, PAD, SPACE_FOLLOWS, Pieces
 from arboreval.analysis.english.session import Model
 from arboreval.analysis.english.words import paragraphs, split_words
-from arboreval.analysis.structures import Analysis, Tokens
+from arboreval.analysis.structures import Analysis
 from arboreval.errors import ArborevalError
 
 __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 
 #: grows when the rules or decoders change what comes out of the same weights
-CODE_VERSION = 1
+CODE_VERSION = 2
 PROVIDES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner", "vectors"})
 #: how far the analyzer reads ahead, in texts and in pieces
 LOOK_AHEAD_TEXTS, LOOK_AHEAD_PIECES = 512, 16_384
@@ -74,10 +75,10 @@ class Document:
         return sum(len(part.upos) for part in self.parts)
 
     def window(self, limit: int) -> tuple[int, int]:
-        """The next words, as many as the encoder takes."""
+        """The next words, as many as the encoder takes; one in any case."""
         low = self.done
         high = int(np.searchsorted(self.offset, self.offset[low] + limit, side="right")) - 1
-        return low, high
+        return low, max(high, low + 1)
 
 
 class EnglishAnalyzer:
@@ -103,6 +104,11 @@ class EnglishAnalyzer:
         self._decoder = Decoder(self.model, self.layers)
 
     @property
+    def limit(self) -> int:
+        """The most pieces of a window; the encoder takes two special tokens with them."""
+        return self.model.max_pieces - 2
+
+    @property
     def fingerprint(self) -> str:
         return f"{self.model.fingerprint}.{CODE_VERSION}"
 
@@ -114,13 +120,15 @@ class EnglishAnalyzer:
         other._decoder = Decoder(self.model, other.layers)
         return other
 
+    def pieces(self, text: str) -> list[int]:
+        """The numbers of the text's sub-words, in the order of its vectors, special tokens left out."""
+        return [int(piece) for piece in Document(text, self._pieces).ids]
+
     def analyze(self, texts: Iterable[str]) -> Iterator[Analysis]:
         """One analysis for each text, in input order; memory does not grow with their number."""
         with ThreadPoolExecutor(1, thread_name_prefix="arboreval-encoder") as pool:
             for documents in self._look_ahead(texts):
-                self._process([document for document in documents if document.forms], pool)
-                for document in documents:
-                    yield self._finished(document)
+                yield from self._process(documents, pool)
 
     def analyze_words(
         self,
@@ -146,8 +154,7 @@ class EnglishAnalyzer:
                     given[np.array(known, np.int64), column] = 1
             documents.append(Document(text, self._pieces, spans, given))
         with ThreadPoolExecutor(1, thread_name_prefix="arboreval-encoder") as pool:
-            self._process([document for document in documents if document.forms], pool)
-        yield from map(self._finished, documents)
+            yield from self._process(documents, pool)
 
     def _look_ahead(self, texts: Iterable[str]) -> Iterator[list[Document]]:
         documents: list[Document] = []
@@ -161,30 +168,44 @@ class EnglishAnalyzer:
         if documents:
             yield documents
 
-    def _process(self, documents: Sequence[Document], pool: ThreadPoolExecutor) -> None:
-        """Encodes and decodes window after window until every document is complete."""
-        left = list(documents)
+    def _process(self, documents: Sequence[Document], pool: ThreadPoolExecutor) -> list[Analysis]:
+        """Encodes and decodes window after window until every document is complete.
+
+        While a batch is encoded the one before is decoded and made into analyses; the shortest texts come last, when
+        nothing is left to encode meanwhile.
+        """
+        made: dict[int, Analysis] = {}
+        left = [document for document in documents if document.forms]
         while left:
-            batches = self._batches([(document, *document.window(self.model.max_pieces - 2)) for document in left])
+            batches = self._batches([(document, *document.window(self.limit)) for document in left])
             running: Future[list[NDArray[np.float32]]] = pool.submit(self._encode, batches[0])
             for number, batch in enumerate(batches):
                 encoded = running.result()
                 if number + 1 < len(batches):
                     running = pool.submit(self._encode, batches[number + 1])
                 self._decode(batch, encoded)
+                for document, _, _ in batch:
+                    if document.done == len(document.forms):
+                        made[id(document)] = self._finished(document)
             left = [document for document in left if document.done < len(document.forms)]
+        return [made[id(document)] if document.forms else self._finished(document) for document in documents]
 
     def _batches(self, windows: list[tuple[Document, int, int]]) -> list[list[tuple[Document, int, int]]]:
+        """Windows of similar length together, the longest first."""
         windows.sort(key=lambda window: _size(*window))
         batches: list[list[tuple[Document, int, int]]] = [[]]
         for window in windows:
-            cells = (len(batches[-1]) + 1) * (_size(*window) + 2) ** 2
-            if batches[-1] and (len(batches[-1]) >= self.batch or cells > MAX_CELLS):
+            size = _size(*window)
+            cells = (len(batches[-1]) + 1) * (size + 2) ** 2
+            if batches[-1] and (len(batches[-1]) >= self.batch or cells > MAX_CELLS or size > self.limit):
                 batches.append([])
             batches[-1].append(window)
-        return batches
+        return batches[::-1]
 
     def _encode(self, batch: Sequence[tuple[Document, int, int]]) -> list[NDArray[np.float32]]:
+        if _size(*batch[0]) > self.limit:
+            (long,) = batch
+            return self._encode_word(*long[:2])
         width = max(_size(*window) for window in batch) + 2
         ids = np.full((len(batch), width), PAD, np.int64)
         ids[:, 0] = OPEN
@@ -200,8 +221,28 @@ class EnglishAnalyzer:
             codes[0] |= FIRST_WORD
             case.append(codes)
         feeds = {"ids": ids, "first": np.concatenate(first), "last": np.concatenate(last), "case": np.concatenate(case)}
-        outputs = ["words", "roots", "vectors"] if "vectors" in self.layers else ["words", "roots"]
-        return self.model.run("encoder", outputs, feeds)
+        return self.model.run("encoder", self._outputs, feeds)
+
+    @property
+    def _outputs(self) -> list[str]:
+        return ["words", "roots", "vectors"] if "vectors" in self.layers else ["words", "roots"]
+
+    def _encode_word(self, document: Document, word: int) -> list[NDArray[np.float32]]:
+        """A word longer than the encoder takes: the mean of its stretches, the first one's root, all vectors."""
+        pieces = document.ids[document.offset[word] : document.offset[word + 1]]
+        found = []
+        for low in range(0, len(pieces), self.limit):
+            ids = np.concatenate([[OPEN], pieces[low : low + self.limit], [CLOSE]]).astype(np.int64)[None]
+            last = np.array([ids.shape[1] - 2])
+            case = document.case[word : word + 1] | FIRST_WORD
+            feeds = {"ids": ids, "first": np.ones(1, np.int64), "last": last, "case": case}
+            found.append(self.model.run("encoder", self._outputs, feeds))
+        words = np.mean([stretch[0] for stretch in found], axis=0)
+        vectors = [stretch[2][0, 1:-1] for stretch in found if len(stretch) > 2]
+        if not vectors:
+            return [words, found[0][1]]
+        # the first and the last special token stand around it, as around other windows
+        return [words, found[0][1], np.concatenate([found[0][2][0, :1], *vectors, found[-1][2][0, -1:]])[None]]
 
     def _decode(self, batch: Sequence[tuple[Document, int, int]], encoded: Sequence[NDArray[np.float32]]) -> None:
         words, roots = encoded[:2]
@@ -209,7 +250,8 @@ class EnglishAnalyzer:
         for row, (document, low, high) in enumerate(batch):
             last = high == len(document.forms)
             given = None if document.given is None else document.given[low:high]
-            windows.append(Window(words[at : at + high - low], roots[row], document.paragraph[low:high], last, given))
+            forms, paragraph = document.forms[low:high], document.paragraph[low:high]
+            windows.append(Window(forms, words[at : at + high - low], roots[row], paragraph, last, given))
             at += high - low
         for row, ((document, low, high), part) in enumerate(zip(batch, self._decoder.decode(windows), strict=True)):
             document.parts.append(part)
@@ -240,7 +282,7 @@ class EnglishAnalyzer:
 
     def _finished(self, document: Document) -> Analysis:
         if not document.forms:
-            return Analysis(document.text, Tokens.empty(), fingerprint=self.fingerprint)
+            return empty(document.text, self.model, self.layers, self.fingerprint)
         try:
             return assemble(document, self.model, self.layers, self.fingerprint)
         except (ArborevalError, ValueError) as error:

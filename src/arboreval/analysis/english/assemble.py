@@ -25,7 +25,7 @@ from arboreval.analysis.structures import (
 if TYPE_CHECKING:
     from arboreval.analysis.english.analyzer import Document
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "empty"]
 
 _lemma = lru_cache(maxsize=65536)(lemma.apply)
 
@@ -45,6 +45,15 @@ def assemble(document: Document, model: Model, layers: frozenset[str], fingerpri
         vectors=_vectors(document, model) if "vectors" in layers else None,
         fingerprint=fingerprint,
     )
+
+
+def empty(text: str, model: Model, layers: frozenset[str], fingerprint: str) -> Analysis:
+    """The analysis of a text without words: empty structures of the layers asked for."""
+    vectors = None
+    if "vectors" in layers:
+        ints, nothing = np.zeros(0, np.int32), np.zeros((0, model.dim), np.float32)
+        vectors = Vectors(nothing, ints, ints, np.zeros(0, np.bool_), ints, model.layer, model.name)
+    return Analysis.empty(text, layers, fingerprint, vectors=vectors)
 
 
 def _tokens(document: Document, model: Model) -> Tokens:

@@ -15,6 +15,7 @@ from arboreval.analysis.english import discourse
 from arboreval.analysis.english.cky import best_spans, triangle
 from arboreval.analysis.english.mst import best_heads
 from arboreval.analysis.english.session import Model
+from arboreval.analysis.english.units import Sentence
 from arboreval.analysis.english.viterbi import Bio
 
 __all__ = ["Decoder", "Part", "Window"]
@@ -32,6 +33,7 @@ MAX_SPANS = 20_000
 class Window:
     """What the encoder found for the words of one window."""
 
+    forms: Sequence[str]
     words: Floats
     root: Floats
     #: whether a paragraph starts at the word
@@ -68,6 +70,7 @@ class _Batch:
     """Words of several windows in a row, with the bounds of windows and sentences."""
 
     def __init__(self, windows: Sequence[Window], starts: Sequence[Ints], kept: Sequence[int]) -> None:
+        self.forms = [form for w, n in zip(windows, kept, strict=True) for form in w.forms[:n]]
         self.words = np.concatenate([w.words[:n] for w, n in zip(windows, kept, strict=True)])
         self.roots = np.stack([w.root for w in windows])
         self.bounds = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
@@ -126,12 +129,12 @@ class Decoder:
         chosen = np.concatenate([np.arange(low, low + n) for low, n in zip(lows, kept, strict=False)])
         tags = {name: values[chosen] for name, values in tags.items()}
         batch = _Batch(windows, starts, kept)
-        if self.model.units is not None:
-            known = given[chosen, 1]
-            tags["marks"][:, 1] = np.where(np.isnan(known), self._unit_scores(batch), known)
         parts = self._parts(batch, tags)
-        if "dep" in self.layers:
+        # discourse units rest on the dependency tree
+        if not self.layers.isdisjoint(("dep", "rst")):
             self._dependencies(batch, parts)
+        if "rst" in self.layers:
+            self._units(batch, parts, tags["marks"][:, 1], given[chosen, 1])
         spans: list[str] = [name for name in ("const", "ucca") if name in self.layers]
         if spans:
             self._spans(batch, parts, spans)
@@ -140,6 +143,40 @@ class Decoder:
         if "srl" in self.layers:
             self._arguments(batch, parts, tags["marks"][:, 2] > 0)
         return parts
+
+    def _units(self, batch: _Batch, parts: list[Part], scores: Floats, given: Floats) -> None:
+        """Where discourse units start: where that is given, else by the network, else by signs in words and tree."""
+        known = ~np.isnan(given)
+        if self.model.units is not None:
+            scores = np.where(known, given, self._unit_scores(batch))
+        starts = scores > 0
+        if self.model.unit_signs is not None:
+            known[batch.start] = True
+            doubt = np.flatnonzero(~known & (np.abs(scores) < self.model.unit_signs.doubt))
+            sentence = np.searchsorted(batch.start, doubt, side="right") - 1
+            for k in np.unique(sentence).tolist():
+                words = doubt[sentence == k]
+                found = self._sentence(batch, parts, k)
+                where = (words - batch.start[k]).tolist()
+                starts[words] = self.model.unit_signs.starts(found, where, scores[words].tolist())
+        starts[batch.start] = True
+        for part, low, high in zip(parts, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+            part.units = np.flatnonzero(starts[low:high]).tolist()
+
+    def _sentence(self, batch: _Batch, parts: list[Part], k: int) -> Sentence:
+        """Words, tags and tree of one sentence."""
+        low, high, window = int(batch.start[k]), int(batch.end[k]), int(batch.window[k])
+        part, offset = parts[window], int(batch.bounds[window])
+        inside = slice(low - offset, high - offset)
+        upos, xpos, relations = (self.model.labels[name] for name in ("upos", "xpos", "deprel"))
+        heads = np.zeros(0, np.int64) if part.heads is None else part.heads[inside]
+        return Sentence(
+            batch.forms[low:high],
+            [upos[tag] for tag in part.upos[inside]],
+            [xpos[tag] for tag in part.xpos[inside]],
+            np.where(heads < 0, -1, heads - inside.start).tolist(),
+            [relations[name] for name in part.relations[inside]],
+        )
 
     def _unit_scores(self, batch: _Batch) -> Floats:
         """From a word and its neighbours in the sentence; row by row, so that nothing depends on the batch."""
@@ -151,13 +188,10 @@ class Decoder:
         return scores
 
     def _parts(self, batch: _Batch, tags: dict[str, NDArray[Any]]) -> list[Part]:
-        unit = tags["marks"][:, 1] > 0
-        unit[batch.start] = True
         columns = [tags[name].tolist() for name in ("upos", "xpos", "lemma")]
         parts = []
         for low, high in zip(batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
-            units = np.flatnonzero(unit[low:high]).tolist()
-            parts.append(Part(batch.words[low:high], [], units, *(column[low:high] for column in columns)))
+            parts.append(Part(batch.words[low:high], [], [], *(column[low:high] for column in columns)))
         lows = batch.bounds[batch.window]
         for window, start, end in zip(
             batch.window.tolist(), (batch.start - lows).tolist(), (batch.end - lows).tolist(), strict=True

@@ -50,36 +50,42 @@ def _arborescence(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _contract(weight: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Best head of every node but node 0, where weight[dependent, head]; contracts one cycle after the other."""
-    heads: NDArray[np.int64] = weight.argmax(axis=1)
-    heads[0] = 0
-    cycle = _cycle(heads)
-    if cycle is None:
-        return heads
-    n = len(weight)
-    inside = np.zeros(n, np.bool_)
-    inside[cycle] = True
-    rest = np.flatnonzero(~inside)
-    # the cycle becomes the last node of a smaller graph; node 0 is never in it and stays first
-    m = len(rest)
-    small = np.full((m + 1, m + 1), -np.inf)
-    small[:m, :m] = weight[np.ix_(rest, rest)]
-    leaving = weight[np.ix_(rest, cycle)]
-    exit_at = leaving.argmax(axis=1)
-    small[:m, m] = leaving[np.arange(m), exit_at]
-    # an arc into the cycle replaces the cycle's own arc at the node it enters
-    entering = weight[np.ix_(cycle, rest)] - weight[cycle, heads[cycle]][:, None]
-    entry_at = entering.argmax(axis=0)
-    small[m, :m] = entering[entry_at, np.arange(m)]
-    solved = _contract(small)
-    result = heads.copy()
-    for at, node in enumerate(rest.tolist()):
-        above = int(solved[at])
-        result[node] = cycle[exit_at[at]] if above == m else rest[above]
-    above = int(solved[m])
-    result[cycle[entry_at[above]]] = rest[above]
-    result[0] = 0
-    return result
+    """Best head of every node but node 0, where weight[dependent, head]: contracts one cycle after the other, then
+    opens them again in turn. Cycles can lie as deep in each other as there are words, hence no recursion."""
+    contracted = []
+    while True:
+        heads: NDArray[np.int64] = weight.argmax(axis=1)
+        heads[0] = 0
+        cycle = _cycle(heads)
+        if cycle is None:
+            break
+        n = len(weight)
+        inside = np.zeros(n, np.bool_)
+        inside[cycle] = True
+        rest = np.flatnonzero(~inside)
+        # the cycle becomes the last node of a smaller graph; node 0 is never in it and stays first
+        m = len(rest)
+        small = np.full((m + 1, m + 1), -np.inf)
+        small[:m, :m] = weight[np.ix_(rest, rest)]
+        leaving = weight[np.ix_(rest, cycle)]
+        exit_at = leaving.argmax(axis=1)
+        small[:m, m] = leaving[np.arange(m), exit_at]
+        # an arc into the cycle replaces the cycle's own arc at the node it enters
+        entering = weight[np.ix_(cycle, rest)] - weight[cycle, heads[cycle]][:, None]
+        entry_at = entering.argmax(axis=0)
+        small[m, :m] = entering[entry_at, np.arange(m)]
+        contracted.append((heads, cycle, rest, exit_at, entry_at))
+        weight = small
+    for outer, cycle, rest, exit_at, entry_at in reversed(contracted):
+        m = len(rest)
+        # a head that is the contracted node is the word of the cycle that the arc leaves
+        above = heads[:m]
+        outer[rest] = np.where(above == m, cycle[exit_at], rest[np.minimum(above, m - 1)])
+        enters = int(heads[m])
+        outer[cycle[entry_at[enters]]] = rest[enters]
+        outer[0] = 0
+        heads = outer
+    return heads
 
 
 def _cycle(heads: NDArray[np.int64]) -> NDArray[np.int64] | None:

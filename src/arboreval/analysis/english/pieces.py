@@ -5,15 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
-__all__ = ["CLOSE", "MAX_WORD_PIECES", "OPEN", "PAD", "Pieces", "Word"]
+__all__ = ["CLOSE", "OPEN", "PAD", "Pieces", "Word"]
 
 OPEN, PAD, CLOSE = 0, 1, 2
-#: a longer word (an address, mostly) keeps its first pieces, as in training; the last of them stands for the rest
-MAX_WORD_PIECES = 16
+#: the tokenizer gives up on longer stretches of letters and calls them unknown; they are cut into stretches of this
+#: many characters
+STRETCH = 32
 FIRST_WORD, SPACE_FOLLOWS = 1 << 6, 1 << 7
 _MEMORY = 100_000
+Ids = list[int]
+Offsets = list[tuple[int, int]]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -42,18 +45,41 @@ class Pieces:
                 known = self._known = {form: known[form] for form in forms if form in known}
             # half of a surrogate pair is no character to the tokenizer
             valid = [_SURROGATE.sub("\ufffd", form) for form in new]
-            for form, cut in zip(new, self._tokenizer.encode_batch(valid, add_special_tokens=False), strict=True):
-                known[form] = self._word(form, cut.ids, cut.offsets)
+            for form, text, cut in zip(new, valid, self._encode(valid), strict=True):
+                known[form] = self._word(form, *self._read_stretches(text, cut.ids, cut.offsets))
         return [known[form] for form in forms]
 
-    def _word(self, form: str, ids: list[int], offsets: list[tuple[int, int]]) -> Word:
+    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
+        found: list[Encoding] = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return found
+
+    def _read_stretches(self, text: str, ids: Ids, offsets: Offsets) -> tuple[Ids, Offsets]:
+        """The pieces of a word, where those the tokenizer gave up on for their length are cut and read after all."""
+        if all(
+            piece != self._unknown or end - start <= STRETCH for piece, (start, end) in zip(ids, offsets, strict=True)
+        ):
+            return ids, offsets
+        read: Ids = []
+        places: Offsets = []
+        for piece, (start, end) in zip(ids, offsets, strict=True):
+            if piece != self._unknown or end - start <= STRETCH:
+                read.append(piece)
+                places.append((start, end))
+                continue
+            begins = range(start, end, STRETCH)
+            for base, cut in zip(begins, self._encode([text[i : min(i + STRETCH, end)] for i in begins]), strict=True):
+                read += cut.ids
+                places += [(base + i, base + j) for i, j in cut.offsets]
+        return read, places
+
+    def _word(self, form: str, ids: Ids, offsets: Offsets) -> Word:
         if not ids:  # nothing but characters that the tokenizer drops
             return Word((self._unknown,), (0,), (len(form),), case_code(form))
-        starts = [start for start, _ in offsets[:MAX_WORD_PIECES]]
-        ends = [end for _, end in offsets[:MAX_WORD_PIECES]]
-        # dropped characters and left-out pieces belong to their neighbours: the pieces of a word cover it
+        starts = [start for start, _ in offsets]
+        ends = [end for _, end in offsets]
+        # dropped characters belong to their neighbours: the pieces of a word cover it
         starts[0], ends[-1] = 0, len(form)
-        return Word(tuple(ids[:MAX_WORD_PIECES]), tuple(starts), tuple(ends), case_code(form))
+        return Word(tuple(ids), tuple(starts), tuple(ends), case_code(form))
 
 
 def case_code(form: str) -> int:

@@ -17,9 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arboreval.errors import ArborevalError
+from arboreval.analysis.english.units import UnitSigns
+from arboreval.errors import ArborevalError, MissingExtraError
 
 __all__ = ["Model", "ModelError", "default_folder"]
+
+GRAPHS = ("encoder", "tags", "dependency", "arcs", "relation", "const", "ucca", "rst", "roles", "remote")
+#: what a manifest must name
+NEEDED = frozenset(
+    {"config.json", "lemmas.json", "tokenizer.json", "weights-1.bin", *(f"{graph}.onnx" for graph in GRAPHS)}
+)
 
 
 class ModelError(ArborevalError):
@@ -38,6 +45,8 @@ class Model:
         self.folder = folder if folder is not None else default_folder()
         self.threads = threads
         self.providers = tuple(providers) or ("CPUExecutionProvider",)
+        if providers:
+            self._check_device()
         manifest = self._check()
         config = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
         self.name: str = config["name"]
@@ -48,9 +57,13 @@ class Model:
         #: where discourse units start: weights of a word, the one before and the one after, and the bias; None if the
         #: tagger decides alone
         self.units: tuple[NDArray[np.float32], float] | None = None
+        #: what is weighed with their score where it leaves doubt
+        self.unit_signs: UnitSigns | None = None
         if "units" in config:
             weight = np.array(config["units"]["weight"], np.float32).reshape(3, self.dim)
             self.units = weight, config["units"]["bias"]
+            if "signs" in config["units"]:
+                self.unit_signs = UnitSigns(**config["units"]["signs"])
         #: {part of speech: {form: lemma}} for the forms seen in training
         self.lemmas: dict[str, dict[str, str]] = json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8"))
         #: changes with every file: it enters the signature of each score
@@ -59,19 +72,46 @@ class Model:
         self._lock = Lock()
 
     def _check(self) -> bytes:
+        """The manifest's bytes, after every file the model needs has been found to be the one it names."""
         path = self.folder / "manifest.json"
-        if not path.is_file():
-            raise ModelError(f"no model in {self.folder}: manifest.json is missing.")
-        manifest = path.read_bytes()
-        for name, expected in json.loads(manifest).items():
+        try:
+            manifest = path.read_bytes()
+        except FileNotFoundError:
+            raise ModelError(f"no model in {self.folder}: manifest.json is missing; reinstall the package.") from None
+        except OSError as error:
+            raise ModelError(f"the model file {path} cannot be read: {error.strerror or error}.") from error
+        try:
+            sums = json.loads(manifest)
+            if not all(isinstance(value, str) for value in sums.values()):
+                raise ValueError
+        except (ValueError, AttributeError):
+            raise ModelError(f"the model file {path} is damaged; reinstall the package.") from None
+        if missing := sorted(NEEDED - sums.keys()):
+            raise ModelError(f"the model file {path} is damaged: it does not name {missing[0]}; reinstall the package.")
+        for name, expected in sums.items():
             file = self.folder / name
-            if not file.is_file():
-                raise ModelError(f"the model file {file} is missing; reinstall the package.")
-            with file.open("rb") as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
+            try:
+                with file.open("rb") as stream:
+                    found = hashlib.file_digest(stream, "sha256").hexdigest()
+            except FileNotFoundError:
+                raise ModelError(f"the model file {file} is missing; reinstall the package.") from None
+            except OSError as error:
+                raise ModelError(f"the model file {file} cannot be read: {error.strerror or error}.") from error
             if found != expected:
-                raise ModelError(f"the model file {file} is damaged (its SHA-256 is not the manifest's); reinstall it.")
+                raise ModelError(
+                    f"the model file {file} is damaged (its SHA-256 is not the manifest's); reinstall the package."
+                )
         return manifest
+
+    def _check_device(self) -> None:
+        """onnxruntime itself would only warn, and go on with another device than was asked for."""
+        import onnxruntime
+
+        if self.providers[0] not in onnxruntime.get_available_providers():
+            raise MissingExtraError(
+                f"the installed onnxruntime has no {self.providers[0]}; for CUDA install onnxruntime-gpu in its place, "
+                "or leave out the device."
+            )
 
     def run(self, graph: str, outputs: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """The named outputs of a graph."""
@@ -95,9 +135,12 @@ class Model:
         # idle threads must not take time from the decoders, nor from other sessions and processes
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # one pass instead of two, but slower than both
-        return onnxruntime.InferenceSession(
+        session = onnxruntime.InferenceSession(
             str(self.folder / f"{graph}.onnx"),
             options,
             providers=list(self.providers),
             disabled_optimizers=["BiasGeluFusion"],
         )
+        if self.providers[0] not in session.get_providers():
+            raise ModelError(f"{self.providers[0]} is installed but cannot be used here; leave out the device.")
+        return session

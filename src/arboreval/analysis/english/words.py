@@ -49,7 +49,8 @@ _LOWER_ABBREVIATION = (
 )
 _EMOTICON = (
     r"(?:[<>]?[:;=][-o*'^]?[)\](\[dDpPoO/\\|}{@3*>]+(?!\w)"
-    r"|[)\](\[]+[-o*']?[:;=](?![\w/(])"
+    # no more brackets than people write: a long row of them would be read to its end from each of its characters
+    r"|[)\](\[]{1,16}+[-o*']?[:;=](?![\w/(])"
     r"|[\^oO>\-][_.][\^oO<\-](?!\w)|<3+(?!\d)|</3|\^\^|:'\(|T_T|[xX]D+\b|\\m/|¯\\_\(ツ\)_/¯)"
 )
 # regex tries them in order, so the longer ones stand first
@@ -100,6 +101,8 @@ _PIECE = regex.compile(
   | (?P<word> {_WORD}+(?:[_\d]+{_ALNUM}+|\d+)*(?:{_APOSTROPHE}{_WORD}+)* | [\p{{L}}\p{{N}}]{_ALNUM}* )
   | (?P<run> \.{{2,}}[?!]* | …+\.* | [!?]+\.?[!?]* | \.[?!]+ | -{{2,}} | —+ | –+ | _+ | \*+ | =+ | ~+ | \++ | \#+
       | <+ | >+ | ''|``|’’|‘’ | \|+ | ·+ | \^+ | •+ )
+  # two make a flag; \X would count from the beginning of a row of them to know which two
+  | (?P<flag> \p{{RI}}{{2}}[\p{{GCB=Extend}}\p{{GCB=SpacingMark}}\p{{GCB=ZWJ}}]* )
   | \X
     """,
     regex.VERBOSE,

@@ -27,7 +27,7 @@ import numpy as np
 from arboreval.analysis.formats import conllu, ptb, rst, ucca
 from arboreval.analysis.formats.files import grouped
 from arboreval.analysis.store import CacheWarning, Store, entry_key
-from arboreval.analysis.structures import Analysis, Tokens
+from arboreval.analysis.structures import Analysis
 from arboreval.errors import InputError, StructureError
 
 #: what the file's name adds to that of the text, and the layer in it; the first one there decides on words and tags
@@ -43,6 +43,13 @@ class _Segment:
     line: int
     seg: str | None
     analysis: Callable[[str], Analysis]
+    #: the line of each word
+    lines: Callable[[], Sequence[int]]
+
+    def line_of(self, word: int) -> int:
+        """The line of a word, or of the last one."""
+        lines = self.lines()
+        return lines[min(word, len(lines) - 1)] if lines else self.line
 
 
 class FilesAnalyzer:
@@ -88,7 +95,7 @@ class FilesAnalyzer:
                 if key in found:
                     yield replace(found[key], fingerprint=self.fingerprint)
                 elif not text.strip():
-                    yield Analysis(text, Tokens.empty(), fingerprint=self.fingerprint)
+                    yield Analysis.empty(text, self.provides, self.fingerprint, scheme=self._scheme)
                 else:
                     yield Analysis.failed(text, f"no line of {names} has this text", self.fingerprint)
 
@@ -160,9 +167,10 @@ def _merged(parts: list[tuple[_Segment, Analysis]]) -> Analysis:
         mine, theirs = merged.tokens, other.tokens
         if not (np.array_equal(mine.start, theirs.start) and np.array_equal(mine.end, theirs.end)):
             word = _first_difference(merged.words, other.words)
+            ours, instead = _word(merged, word), _word(other, word)
             raise InputError(
-                f"{segment.origin}, line {segment.line}: the words differ from those of {first.origin}, line "
-                f"{first.line}, from word {word + 1} on: {_word(other, word)} instead of {_word(merged, word)}."
+                f"{segment.origin}, line {segment.line_of(word)}: the words differ from those of {first.origin}, line "
+                f"{first.line_of(word)}, from word {word + 1} on: {instead} instead of {ours}."
             )
         layers = {name: getattr(other, name) for name in other.layers()}
         # a file without tags must not hide those of another
@@ -198,6 +206,7 @@ def _conllu(file: Path, scheme: str) -> Iterator[_Segment]:
         yield _Segment(
             str(file), first.line, first.comment("seg"),
             lambda text, group=group: conllu.to_analysis(group, text, scheme),  # type: ignore[misc]
+            lambda group=group: [line for sentence in group for line in sentence.word_lines()],  # type: ignore[misc]
         )  # fmt: skip
 
 
@@ -208,6 +217,7 @@ def _ptb(file: Path, _scheme: str) -> Iterator[_Segment]:
         yield _Segment(
             str(file), first.line, first.seg,
             lambda text, group=group: ptb.to_analysis(group, text),  # type: ignore[misc]
+            lambda group=group: [line for tree in group for line in tree.word_lines],  # type: ignore[misc]
         )  # fmt: skip
 
 
@@ -219,6 +229,7 @@ def _ucca(file: Path, _scheme: str) -> Iterator[_Segment]:
         yield _Segment(
             str(file), first.line, _mark(first.extra),
             lambda text, group=group: ucca.to_analysis(group, text),  # type: ignore[misc]
+            lambda group=group: [sentence.line for sentence in group for _ in sentence.words],  # type: ignore[misc]
         )  # fmt: skip
 
 
@@ -229,6 +240,7 @@ def _rst(file: Path, _scheme: str) -> Iterator[_Segment]:
             yield _Segment(
                 str(file), number, _mark(segment.extra),
                 lambda text, segment=segment: rst.to_analysis(segment, text),  # type: ignore[misc]
+                lambda number=number: [number],  # type: ignore[misc]
             )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ its vector from the window that shows most of its surroundings on both sides.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -19,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from arboreval.analysis.analyzer import Analyzer, parse_options
-from arboreval.analysis.structures import Analysis, FloatArray, IntArray, Tokens, Vectors
+from arboreval.analysis.analyzer import parse_options
+from arboreval.analysis.encoders import LOOKAHEAD, without_vectors, words_of
+from arboreval.analysis.structures import Analysis, FloatArray, IntArray, Vectors
 from arboreval.errors import MissingExtraError, UsageError
 
 try:
@@ -35,12 +37,10 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _OPTION = re.compile(r":(\w+)=([^:]*)$")
 #: for encoders that state no limit
 _LONGEST = 512
-#: texts read ahead, so that windows of equal length can be encoded together
-_LOOKAHEAD = 256
 
 
-def make_encoder(spec: str) -> HuggingFaceEncoder:
-    """The encoder that ``PATH[:layer=N][:batch=N]`` describes."""
+def from_spec(spec: str) -> HuggingFaceEncoder:
+    """The encoder that ``PATH[:layer=N][:batch=N][:space=true]`` describes."""
     path, texts = spec.strip(), {}
     # from the right, because a path may hold colons
     while match := _OPTION.search(path):
@@ -69,12 +69,14 @@ class HuggingFaceEncoder:
     :param layer: whose output to keep: 0 is the embeddings, -1 the last layer.
     :param batch: windows of equal length encoded together. More than one is quicker, but a vector can then differ in
         its last digits with the texts around it.
+    :param space: split the first word as if a space stood before it, where the tokenizer (RoBERTa's, GPT's) makes a
+        difference. bert-score asks for it, and older versions of transformers did it.
     """
 
-    def __init__(self, path: str, layer: int = -1, batch: int = 1) -> None:
+    def __init__(self, path: str, layer: int = -1, batch: int = 1, space: bool = False) -> None:
         if batch < 1:
             raise UsageError("the encoder: option batch must be at least 1.")
-        self._name, self._tokenizer, self._model = _load(path)
+        self._name, self._tokenizer, self._model = _load(path, space)
         layers = int(self._model.config.num_hidden_layers)
         if not -layers - 1 <= layer <= layers:
             raise UsageError(f"the encoder {self._name!r} has the layers 0 to {layers}, not {layer}.")
@@ -89,11 +91,19 @@ class HuggingFaceEncoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The name, the layer, and a hash of weights and tokenizer: a folder's content may change."""
-        digest = blake2b(digest_size=6)
+        """The name, the layer, and a hash of everything else that can change a vector: weights, tokenizer and settings
+        (a folder's content may change), and the libraries' versions."""
+        # where it was loaded from, and by what, is no property of the model
+        elsewhere = ("_name_or_path", "transformers_version")
+        settings = {
+            "config": {key: value for key, value in self._model.config.to_dict().items() if key not in elsewhere},
+            "special": (self._prefix, self._suffix), "room": self._room, "batch": self._batch, "device": self._device,
+            "versions": (torch.__version__, transformers.__version__),
+        }  # fmt: skip
+        digest = blake2b(json.dumps(settings, sort_keys=True, default=str).encode(), digest_size=6)
         digest.update(self._tokenizer.backend_tokenizer.to_str().encode())
         for key, value in sorted(self._model.state_dict().items()):
-            digest.update(key.encode())
+            digest.update(f"{key} {value.dtype} {tuple(value.shape)}".encode())
             digest.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data if value.numel() else b"")
         return f"{self._name}@{self.layer}/{digest.hexdigest()}"
 
@@ -119,7 +129,7 @@ class HuggingFaceEncoder:
     def encode(self, analyses: Iterable[Analysis]) -> Iterator[Analysis]:
         """The analyses with vectors of this encoder. Failed ones stay as they are."""
         rest = iter(analyses)
-        while block := list(islice(rest, _LOOKAHEAD)):
+        while block := list(islice(rest, LOOKAHEAD)):
             split = [self._split(analysis.text) for analysis in block]
             todo = [
                 (i, window)
@@ -139,9 +149,17 @@ class HuggingFaceEncoder:
                 ids, offsets = split[i]
                 yield self._with_vectors(analysis, len(ids), offsets, values, i)
 
+    def pieces(self, text: str) -> list[int]:
+        """The numbers of the text's sub-words, in the order of its vectors, special tokens left out."""
+        return self._split(text)[0]
+
     def _split(self, text: str) -> tuple[list[int], IntArray]:
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        return encoded["input_ids"], np.array(encoded["offset_mapping"], np.int32).reshape(-1, 2)
+        """Sub-words and their characters. White space around the text is no part of it, though to some tokenizers a
+        sub-word."""
+        bare = text.strip()
+        encoded = self._tokenizer(bare, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets = np.array(encoded["offset_mapping"], np.int32).reshape(-1, 2)
+        return encoded["input_ids"], offsets + (len(text) - len(text.lstrip()))
 
     def _forward(self, batch: list[list[int]]) -> list[FloatArray]:
         ids = torch.tensor([[*self._prefix, *part, *self._suffix] for part in batch], device=self._device)
@@ -166,35 +184,18 @@ class HuggingFaceEncoder:
         parts.append(last[len(last) - len(self._suffix) :])
         matrix = np.concatenate(parts)
         if not np.isfinite(matrix).all():
-            reason = "the encoder gave a vector that is not finite"
-            reason = f"{analysis.reason}; {reason}" if analysis.reason else reason
-            return replace(analysis, vectors=None, status="degraded", reason=reason)
+            return without_vectors(analysis, "the encoder gave a vector that is not finite")
         offsets = _trimmed(analysis.text, offsets)
         special = np.ones(len(matrix), np.bool_)
         special[before : before + count] = False
         start, end, word = (np.full(len(matrix), -1, np.int32) for _ in range(3))
         start[~special], end[~special] = offsets[:, 0], offsets[:, 1]
-        word[~special] = _words(offsets, analysis.tokens)
+        word[~special] = words_of(offsets, analysis.tokens)
         vectors = Vectors(matrix, start, end, special, word, self.layer, self._name)
         return replace(analysis, vectors=vectors)
 
 
-class EncodedAnalyzer:
-    """An analyzer whose vectors come from an encoder."""
-
-    def __init__(self, base: Analyzer, encoder: HuggingFaceEncoder) -> None:
-        self._base = base
-        self._encoder = encoder
-        self.name = base.name
-        self.fingerprint = f"{base.fingerprint}+{encoder.fingerprint}"
-        self.provides = base.provides | {"vectors"}
-
-    def analyze(self, texts: Iterable[str]) -> Iterator[Analysis]:
-        for analysis in self._encoder.encode(self._base.analyze(texts)):
-            yield replace(analysis, fingerprint=self.fingerprint)
-
-
-def _load(path: str) -> tuple[str, Any, Any]:
+def _load(path: str, space: bool) -> tuple[str, Any, Any]:
     folder = Path(path).expanduser()
     local = folder.is_dir()
     if not local and (folder.exists() or not _HUB_NAME.fullmatch(path) or path.startswith(".")):
@@ -202,7 +203,8 @@ def _load(path: str) -> tuple[str, Any, Any]:
     name = folder.resolve().name if local else path
     where = {"pretrained_model_name_or_path": str(folder) if local else path, "local_files_only": local}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
+        prefix = {"add_prefix_space": True} if space else {}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(**where, **prefix)
         model = transformers.AutoModel.from_pretrained(**where, dtype=torch.float32)
     except (OSError, ValueError) as error:
         offline = " (HF_HUB_OFFLINE is set)" if not local and os.environ.get("HF_HUB_OFFLINE") else ""
@@ -234,14 +236,3 @@ def _trimmed(text: str, offsets: IntArray) -> IntArray:
             end -= 1
         result[i] = start, end
     return result
-
-
-def _words(offsets: IntArray, tokens: Tokens) -> IntArray:
-    """The word in which each sub-word starts, or that it reaches first; -1 for one outside all words."""
-    if not len(tokens) or not len(offsets):
-        return np.full(len(offsets), -1, np.int32)
-    word = np.searchsorted(tokens.end, offsets[:, 0], "right")
-    inside = (word < len(tokens)) & (offsets[:, 0] < offsets[:, 1])
-    word = np.minimum(word, len(tokens) - 1)
-    inside &= tokens.start[word] < offsets[:, 1]
-    return np.where(inside, word, -1).astype(np.int32)

@@ -24,6 +24,8 @@ except ImportError as error:
 
 DEFAULT_MODEL = "en_core_web_sm"
 _BATCH = 64
+#: grows when the way from a pipeline's results to structures changes
+CODE_VERSION = 1
 #: what the components of a pipeline say they assign, and the layer that comes of it
 _ASSIGNED = {"token.dep": "dep", "doc.ents": "ner"}
 
@@ -43,11 +45,16 @@ class SpacyAnalyzer:
 
     @cached_property
     def fingerprint(self) -> str:
-        # the version of a pipeline does not tell two pipelines of one name apart, its weights and settings do; the
-        # vocabulary is left out because it grows while the pipeline works
-        digest = blake2b(self._nlp.to_bytes(exclude=["vocab"]), digest_size=6).hexdigest()
+        # the version of a pipeline does not tell two pipelines of one name apart, its weights and settings do; of the
+        # vocabulary only what does not grow while the pipeline works
+        digest = blake2b(self._nlp.to_bytes(exclude=["vocab"]), digest_size=6)
+        digest.update(self._nlp.vocab.vectors.to_bytes(exclude=["strings"]))
+        digest.update(self._nlp.vocab.lookups.to_bytes())
+        # components can be switched off without leaving the pipeline
+        digest.update(" ".join(self._nlp.pipe_names).encode())
         meta = self._nlp.meta
-        return f"spacy-{spacy.__version__}/{meta['lang']}_{meta['name']}-{meta['version']}/{digest}"
+        pipeline = f"{meta['lang']}_{meta['name']}-{meta['version']}"
+        return f"spacy-{spacy.__version__}/{pipeline}/{digest.hexdigest()}.{CODE_VERSION}"
 
     def analyze(self, texts: Iterable[str]) -> Iterator[Analysis]:
         rest = iter(texts)

@@ -59,17 +59,31 @@ class Sentence:
     def starts_paragraph(self) -> bool:
         return any(comment.split()[:1] in (["newpar"], ["newdoc"]) for comment in self.comments)
 
-    def surfaces(self) -> list[tuple[str, int, str]]:
-        """What stands in the text: form, number of words in it, and the MISC column of each token."""
-        found: list[tuple[str, int, str]] = []
+    @cached_property
+    def _surface_rows(self) -> tuple[tuple[int, int], ...]:
+        """The number of the row of each token, and how many words it is."""
+        found: list[tuple[int, int]] = []
         covered = 0
-        for row in self.rows:
+        for number, row in enumerate(self.rows):
             if wide := _RANGE.fullmatch(row[_ID]):
                 covered = int(wide[2])
-                found.append((row[_FORM], covered - int(wide[1]) + 1, row[_MISC]))
+                found.append((number, covered - int(wide[1]) + 1))
             elif _WORD.fullmatch(row[_ID]) and int(row[_ID]) > covered:
-                found.append((row[_FORM], 1, row[_MISC]))
-        return found
+                found.append((number, 1))
+        return tuple(found)
+
+    def surfaces(self) -> list[tuple[str, int, str]]:
+        """What stands in the text: form, number of words in it, and the MISC column of each token."""
+        return [(self.rows[row][_FORM], count, self.rows[row][_MISC]) for row, count in self._surface_rows]
+
+    def surface_lines(self) -> list[int]:
+        """The line of each token in the file."""
+        return [self.line + len(self.comments) + row for row, _ in self._surface_rows]
+
+    def word_lines(self) -> list[int]:
+        """The line of each word in the file."""
+        first = self.line + len(self.comments)
+        return [first + number for number, row in enumerate(self.rows) if _WORD.fullmatch(row[_ID])]
 
     def __str__(self) -> str:
         lines = [f"#{comment}" for comment in self.comments] + ["\t".join(row) for row in self.rows]
@@ -250,9 +264,9 @@ def _escape(value: str) -> str:
 
 
 def _look_up(sentences: Sequence[Sentence], text: str) -> list[list[tuple[int, int]]]:
-    first = sentences[0] if sentences else Sentence((), ())
-    with at(first.origin, first.line):
-        flat = iter(locate(text, [form for sentence in sentences for form, _, _ in sentence.surfaces()]))
+    forms = [form for sentence in sentences for form, _, _ in sentence.surfaces()]
+    lines = [line for sentence in sentences for line in sentence.surface_lines()]
+    flat = iter(locate(text, forms, sentences[0].origin if sentences else "CoNLL-U", lines))
     return [[next(flat) for _ in sentence.surfaces()] for sentence in sentences]
 
 

@@ -66,10 +66,11 @@ def read_lines(path: str | Path) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def locate(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+def locate(text: str, words: Sequence[str], origin: str, lines: Sequence[int]) -> list[tuple[int, int]]:
     """The character range of each word in a text that consists of these words and white space.
 
-    Treebank spellings (``-LRB-`` for a parenthesis, doubled quotes) match what they stand for.
+    Treebank spellings (``-LRB-`` for a parenthesis, doubled quotes) match what they stand for. ``lines`` are those of
+    the words in the file ``origin``, for errors.
     """
     found: list[tuple[int, int]] = []
     at_character = 0
@@ -82,10 +83,11 @@ def locate(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
                 break
         else:
             rest = text[at_character : at_character + 20]
-            raise StructureError(f"word {i + 1} is {word!r}, but the text goes on with {rest!r}.")
+            raise error(origin, lines[i], f"word {i + 1} is {word!r}, but the text goes on with {rest!r}.")
         at_character = found[-1][1]
     if text[at_character:].strip():
-        raise StructureError(f"the words end, but the text goes on with {text[at_character:].strip()[:20]!r}.")
+        rest = text[at_character:].strip()[:20]
+        raise error(origin, lines[-1] if lines else 1, f"the words end, but the text goes on with {rest!r}.")
     return found
 
 

@@ -34,6 +34,12 @@ class Bracketing:
     seg: str | None = None
     origin: str = "brackets"
     line: int = 1
+    #: of each word; where that is not known, the tree's
+    lines: tuple[int, ...] = ()
+
+    @property
+    def word_lines(self) -> tuple[int, ...]:
+        return self.lines or (self.line,) * len(self.words)
 
     def __str__(self) -> str:
         return _bracket(self.tree, 0, self.words, self.tags)
@@ -104,6 +110,7 @@ def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
     ends: list[int] = []
     words: list[str] = []
     tags: list[str] = []
+    lines: list[int] = []
     # (node, parent) to open, (None, index) to close
     todo: list[tuple[_Node | None, int]] = [(top, -1)]
     while todo:
@@ -115,6 +122,7 @@ def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
             if node.label != EMPTY:
                 words.append(unescape(node.word))
                 tags.append(node.label)
+                lines.append(node.line)
             continue
         if not _has_words(node):
             continue
@@ -131,7 +139,8 @@ def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
         raise error(origin, top.line, "the tree has no words.")
     with at(origin, top.line):
         arrays = (np.asarray(values, np.int32) for values in (parents, starts, ends))
-        return Bracketing(tuple(words), tuple(tags), ConstituencyTree(tuple(labels), *arrays), seg, origin, top.line)
+        tree = ConstituencyTree(tuple(labels), *arrays)
+        return Bracketing(tuple(words), tuple(tags), tree, seg, origin, top.line, tuple(lines))
 
 
 def _has_words(node: _Node) -> bool:
@@ -184,10 +193,12 @@ def to_analysis(trees: Sequence[Bracketing], text: str | None = None) -> Analysi
     """One segment. Where its raw ``text`` is given, the words are looked up in it."""
     words = [word for tree in trees for word in tree.words]
     first = trees[0] if trees else None
-    with at(first.origin if first else "brackets", first.line if first else 1):
-        if text is None:
-            text = " ".join(words)
-        places = np.asarray(locate(text, words), np.int32).reshape(-1, 2)
+    origin = first.origin if first else "brackets"
+    if text is None:
+        text = " ".join(words)
+    lines = [line for tree in trees for line in tree.word_lines]
+    places = np.asarray(locate(text, words, origin, lines), np.int32).reshape(-1, 2)
+    with at(origin, first.line if first else 1):
         sentence = np.repeat(np.arange(len(trees), dtype=np.int32), [len(tree.words) for tree in trees])
         nothing = ("",) * len(words)
         tags = tuple(tag for tree in trees for tag in tree.tags)

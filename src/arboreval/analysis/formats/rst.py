@@ -177,12 +177,13 @@ def read(path: str | Path) -> Iterator[Analysis]:
 
 def to_analysis(segment: Segment, text: str | None = None) -> Analysis:
     """One segment (as one sentence: the file does not tell). With raw ``text`` its words are looked up there."""
+    if text is None:
+        text = segment.text()
+    lines = [segment.line] * len(segment.words)
+    places = np.asarray(locate(text, segment.words, segment.origin, lines), np.int32).reshape(-1, 2)
+    nothing = ("",) * len(segment.words)
+    sentence = np.zeros(len(nothing), np.int32)
     with at(segment.origin, segment.line):
-        if text is None:
-            text = segment.text()
-        places = np.asarray(locate(text, segment.words), np.int32).reshape(-1, 2)
-        nothing = ("",) * len(segment.words)
-        sentence = np.zeros(len(nothing), np.int32)
         tokens = Tokens(places[:, 0], places[:, 1], sentence, nothing, nothing, nothing)
         return Analysis(text, tokens, rst=segment.tree)
 

@@ -238,10 +238,12 @@ def to_analysis(sentences: Sequence[Sentence], text: str | None = None) -> Analy
     """One segment. Where its raw ``text`` is given, the words are looked up in it."""
     words = [word for sentence in sentences for word in sentence.words]
     first = sentences[0] if sentences else None
-    with at(first.origin if first else "UCCA", first.line if first else 1):
-        if text is None:
-            text = " ".join(words)
-        places = np.asarray(locate(text, words), np.int32).reshape(-1, 2)
+    origin = first.origin if first else "UCCA"
+    if text is None:
+        text = " ".join(words)
+    lines = [sentence.line for sentence in sentences for _ in sentence.words]
+    places = np.asarray(locate(text, words, origin, lines), np.int32).reshape(-1, 2)
+    with at(origin, first.line if first else 1):
         number = np.repeat(np.arange(len(sentences), dtype=np.int32), [len(each.words) for each in sentences])
         punct: list[str] = []
         for sentence in sentences:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
 
 from arboreval.analysis.structures.base import Structure
 from arboreval.analysis.structures.constituency import ConstituencyTree
@@ -82,6 +85,31 @@ class Analysis(Structure):
     def failed(cls, text: str, reason: str, fingerprint: str = "") -> Analysis:
         """The analysis of a text that could not be analysed."""
         return cls(text, Tokens.empty(), status="failed", reason=reason, fingerprint=fingerprint)
+
+    @classmethod
+    def empty(
+        cls,
+        text: str,
+        layers: Container[str],
+        fingerprint: str = "",
+        *,
+        scheme: str = "ud2",
+        vectors: Vectors | None = None,
+    ) -> Analysis:
+        """The analysis of a text without words: empty structures of the layers named (``dep``, ``const`` and so on)."""
+        ints, flags = np.zeros(0, np.int32), np.zeros(0, np.bool_)
+        return cls(
+            text,
+            Tokens.empty(),
+            dependency=DependencyTree(ints, (), scheme) if "dep" in layers else None,
+            constituency=ConstituencyTree((), ints, ints, ints) if "const" in layers else None,
+            ucca=UccaGraph(0, (), ints, ints, (), flags, ints, ints) if "ucca" in layers else None,
+            rst=RstTree(ints, ints, ints, ints, (), ()) if "rst" in layers else None,
+            entities=Entities(ints, ints, ()) if "ner" in layers else None,
+            roles=Roles(ints, (), ints, ints, ints, ()) if "srl" in layers else None,
+            vectors=vectors,
+            fingerprint=fingerprint,
+        )
 
     def __len__(self) -> int:
         """The number of words."""
