@@ -65,7 +65,7 @@ def score(
     :param cache: whether analyses are kept on disk, for metrics that read analyses: see :func:`arboreval.analyze`.
     :param files: the files that the texts come from, for the analyzer ``files``.
     """
-    corpus = _corpus(hypotheses, references, sources, lang)
+    corpus = as_corpus(hypotheses, references, sources, lang)
     made = resolve_metrics(metrics, corpus.lang, analysis_source(analyzer, encoder, cache, files))
     return _judge(corpus, made, level, seed, limit, jobs, batch_size, progress, pairs=False)
 
@@ -92,7 +92,7 @@ def compare(
 
     The parameters are those of :func:`score`.
     """
-    corpus = _corpus(hypotheses, references, sources, lang)
+    corpus = as_corpus(hypotheses, references, sources, lang)
     if len(corpus.systems) < 2:
         raise UsageError("a comparison needs the output of at least two systems.")
     made = resolve_metrics(metrics, corpus.lang, analysis_source(analyzer, encoder, cache, files))
@@ -104,12 +104,13 @@ def list_metrics() -> dict[str, MetricInfo]:
     return {name: metric_class(name).info for name in sorted(registrations())}
 
 
-def _corpus(
+def as_corpus(
     hypotheses: Hypotheses | Corpus,
     references: References | None,
     sources: Sequence[str] | None,
     lang: str | None,
 ) -> Corpus:
+    """What the public functions take, paired and checked."""
     if isinstance(hypotheses, Corpus):
         if references is not None or sources is not None or lang is not None:
             raise UsageError("a Corpus already has its references, sources and language.")
@@ -221,18 +222,19 @@ def _score(
         higher_is_better=info.higher_is_better,
         scale=info.scale,
         components=metric.components(totals) if n else {},
-        signature=_signature(
+        signature=score_signature(
             metric,
             "sys",
             corpus,
             {"bs": BOOTSTRAP_TRIALS, "ar": RANDOMISATION_TRIALS if pairs else None, "seed": seed},
         ),
-        segment_signature=_signature(metric, "seg", corpus, {}) if "seg" in info.levels else None,
+        segment_signature=score_signature(metric, "seg", corpus, {}) if "seg" in info.levels else None,
         rank=1 + beaten_by if pairs else None,
     )
 
 
-def _signature(metric: Metric, level: Level, corpus: Corpus, resampling: dict[str, SignatureValue]) -> str:
+def score_signature(metric: Metric, level: Level, corpus: Corpus, resampling: dict[str, SignatureValue]) -> str:
+    """The recipe of a score of this corpus."""
     limit = len(corpus) if len(corpus) < corpus.full_size else None
     fields = {
         "nrefs": corpus.reference_count,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from arboreval import __version__
-from arboreval.api import _corpus, _signature, analysis_source, resolve_metrics
+from arboreval.api import analysis_source, as_corpus, resolve_metrics, score_signature
 from arboreval.corpus.model import Corpus, Hypotheses, References
 from arboreval.errors import MissingExtraError, UsageError
 from arboreval.metrics.base import Metric
@@ -49,14 +49,14 @@ def explain(
     elif isinstance(references, str):
         raise UsageError("references must be a list with one text, or a list of texts, for each segment.")
     check_metric(metric)
-    corpus = _corpus(hypotheses, references, None, lang)
+    corpus = as_corpus(hypotheses, references, None, lang)
     chosen = range(min(len(corpus), MAX_SEGMENTS)) if segments is None else select_segments(corpus, segments)
     (made,) = resolve_metrics([metric], corpus.lang, analysis_source(analyzer, encoder, cache, files))
     made = made.fitted(corpus.references)
     return Explanation(
         version=__version__,
         metric=made.label,
-        signature=_signature(made, "seg", corpus, {}),
+        signature=score_signature(made, "seg", corpus, {}),
         lang=corpus.lang,
         segments_in_file=len(corpus),
         segments=len(chosen),

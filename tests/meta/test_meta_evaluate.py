@@ -315,3 +315,16 @@ def test_the_yardstick_has_the_official_pairs_and_value():
     report = arboreval.meta_evaluate(data, ["chrf"], corr=["kendall-darr"], without=["Human-B"], trials=0)
     assert report.results[0].n == 62_586
     assert report.results[0].value == pytest.approx(0.132, abs=0.0005)
+
+
+def test_the_signature_is_that_of_the_level(tmp_path):
+    lines = [
+        {"dataset": "d", "lp": "de-en", "system": s, "seg": i, "refs": ["a b c d"], "hyp": h, "raw": r, "z": None,
+         "kind": "da"}
+        for i in (1, 2) for s, h, r in (("x", "a b c", 2), ("y", "d c", 1), ("z", "a", 0))
+    ]  # fmt: skip
+    path = tmp_path / "d.de-en.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for level, eff in (("seg", "yes"), ("sys", "no")):
+        report = arboreval.meta_evaluate(path, ["bleu"], level=level, corr=["pearson"], trials=0, keep=False)
+        assert f"|eff:{eff}|" in report.signatures["bleu"]

@@ -123,7 +123,9 @@ def meta_evaluate(
             scored = score_evalset(
                 task.data, wanted, using=using, store=store, jobs=jobs, batch_size=batch_size, progress=progress
             )
-            parts.signatures.update({s.name: s.signature for s in scored if s.signature})
+            for s in scored:
+                if s.signature:
+                    parts.signatures[s.name] = s.system_signature or s.signature if task.level == "sys" else s.signature
             for name in corr or task.default:
                 results += _coefficients(task, scored, name, test, correction, unit, trials, permutations, seed, parts)
             _extras(task, scored, parts, partial, unit, trials, seed)

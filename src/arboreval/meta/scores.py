@@ -19,7 +19,7 @@ from arboreval.corpus.model import Corpus
 from arboreval.errors import MissingExtraError
 from arboreval.meta.evalset import BoolArray, EvalSet, FloatArray, ForeignScores
 from arboreval.meta.score_store import Entry, ScoreStore, entry_key
-from arboreval.metrics.base import Metric
+from arboreval.metrics.base import Level, Metric
 from arboreval.registry import make_metric
 from arboreval.run.measure import DEFAULT_BATCH_SIZE, NO_REFERENCE, measure
 from arboreval.signature import SignatureValue, format_signature
@@ -54,6 +54,8 @@ class Scored:
     stats: FloatArray | None = None
     ok: BoolArray | None = None
     problems: tuple[tuple[int, str, str], ...] = field(default=())  # row, status, reason
+    #: how system scores are made, where that differs from ``signature``
+    system_signature: str = ""
 
     @property
     def sign(self) -> float:
@@ -126,7 +128,8 @@ def _own(data: EvalSet, metric: Metric, entries: Sequence[Entry]) -> Scored:
             rows[ok] = metric.segment_scores(stats[ok])
     return Scored(
         name=metric.label,
-        signature=_signature(metric, data),
+        signature=_signature(metric, data, "seg" if "seg" in metric.info.levels else "sys"),
+        system_signature=_signature(metric, data, "sys"),
         higher_is_better=metric.info.higher_is_better,
         rows=rows,
         systems=_corpus_scores(data, metric, stats, ok),
@@ -148,13 +151,13 @@ def _unfit(metric: Metric, data: EvalSet) -> str:
     return ""
 
 
-def _signature(metric: Metric, data: EvalSet) -> str:
+def _signature(metric: Metric, data: EvalSet, level: Level) -> str:
     counts = {len(refs) for refs in data.outputs.references}
     n = len(data.segment_ids)
     fields: dict[str, SignatureValue] = {
         "nrefs": counts.pop() if len(counts) == 1 else "var",
         "limit": n if n < data.full_size else None,
-        **metric.signature_fields("seg" if "seg" in metric.info.levels else "sys"),
+        **metric.signature_fields(level),
         "version": metric.version(),
     }
     return format_signature(metric.info.name, fields)
