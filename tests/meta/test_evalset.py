@@ -178,25 +178,27 @@ def test_a_limit_that_is_no_size_is_found_before_the_work(tmp_path, monkeypatch)
         ScoreStore(tmp_path)
 
 
-def test_cache_info_lists_the_scores(data, capsys):
+def test_the_cache_command_knows_the_scores(data, capsys):
     from arboreval.cli import main
 
-    def info():
+    def run(command="info"):
         with pytest.raises(SystemExit) as ended:
-            main(["cache", "info"])
+            main(["cache", command])
         assert ended.value.code == 0
         return capsys.readouterr().out
 
-    assert "scores" not in info()
+    assert "scores" not in run()
     store = ScoreStore()
     score_evalset(data, ["chrf", "bleu"], store=store)
     store.close()
     found = store_info()
     assert {metric: count for metric, (count, _) in found.metrics.items()} == {"bleu": 12, "chrf": 12}
-    out = info()
+    out = run()
     assert f"scores   {store.path}" in out
     assert "entries  24" in out
     assert "  chrf: 12 entries, " in out
+    assert run("clear").endswith("24 scores removed\n")
+    assert "entries  0" in run().partition("scores")[2]
 
 
 def test_a_segment_without_reference_fails_alone(tmp_path):

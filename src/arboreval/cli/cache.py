@@ -68,10 +68,15 @@ def prune(max_size: str | None, unused: float | None) -> None:
 
 @cache.command()
 def clear() -> None:
-    """Remove every entry."""
+    """Remove every entry, and every score that `arboreval meta` kept."""
     from arboreval.analysis.store import Store
+    from arboreval.meta.score_store import ScoreStore, store_info
 
     click.echo(f"{Store().clear():,} entries removed")
+    if store_info().path.exists():
+        scores = ScoreStore()
+        click.echo(f"{scores.clear():,} scores removed")
+        scores.close()
 
 
 def _bytes(size: int) -> str:

@@ -102,6 +102,15 @@ class ScoreStore:
         except sqlite3.Error as error:  # a full or a read-only disk: what is there can still be read
             self._warn(error)
 
+    def clear(self) -> int:
+        """Removes every entry and tells how many there were."""
+        if self._db is None:
+            return 0
+        with self._db:
+            removed = self._db.execute("DELETE FROM entries").rowcount
+        self._db.execute("PRAGMA incremental_vacuum").fetchall()
+        return removed
+
     def close(self) -> None:
         if self._db is None:
             return
