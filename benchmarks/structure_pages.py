@@ -284,8 +284,8 @@ def _choice_page(rows: Rows) -> list[str]:
         "# How the default of structure alignment was chosen",
         "",
         "On WMT15 alone (segments, Pearson, mean of cs, de, fi and ru into English): 2,000 outputs. WMT16 and WMT17 "
-        "had no "
-        "part in the choice. The second column is the mean with BERTScore, both z-normalised within each file; BERTScore "
+        "had no part in the choice. The second column is the mean with BERTScore, both z-normalised within each file; "
+        "BERTScore "
         f"alone has {number4(mean)}.",
         "",
         *table(["metric", "alone", "with BERTScore"], body),
