@@ -2,10 +2,12 @@
 alone, and other parsers on the same sentences, all in one run.
 
     python benchmarks/analyzer.py [--texts FILE] [--limit N] [--threads N] [--rounds N] [--fp32 FOLDER] [--model FOLDER]
+    python benchmarks/analyzer.py --memory 100000
 
 The float32 files are not shipped; `python training/export.py --precision fp32 ...` writes them. Without --texts (one
 text a line) sentences are put together from the phrases below. The best of several interleaved rounds counts, since
-other programs can only slow a round down.
+other programs can only slow a round down. With --memory, that many sentences are analysed as a stream and nothing is
+timed against anything.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import arboreval
 from arboreval.analysis.english.analyzer import Document, EnglishAnalyzer
 
 FENG_HIRST_TEXTS = 20
@@ -94,6 +97,16 @@ def others(texts: list[str]) -> dict[str, Callable[[], object]]:
     return found
 
 
+def memory(count: int) -> None:
+    """The peak memory of a process that reads the analyses of a stream of sentences, all structures, and keeps none."""
+    words = 0
+    for number, analysis in enumerate(arboreval.analyze(islice(sentences(), count), cache=False), 1):
+        words += len(analysis)
+        if number % 10_000 == 0 or number == count:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"{number:,} sentences, {words:,} words: peak memory {peak:.0f} MB", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=Path)
@@ -102,7 +115,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fp32", default="")
     parser.add_argument("--model", default="")
+    parser.add_argument("--memory", type=int, metavar="N")
     args = parser.parse_args()
+    if args.memory:
+        memory(args.memory)
+        return
     source = args.texts.read_text(encoding="utf-8").splitlines() if args.texts else sentences()
     texts = list(islice((text for text in source if text.strip()), args.limit))
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from baselines import fill_baselines, write_baselines
+from baseline_pages import fill_baselines, write_baselines
 from result_pages import (
     ABSENT,
     HUMAN,

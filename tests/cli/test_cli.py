@@ -69,7 +69,7 @@ def test_defaults_of_command_and_function_agree(run, demo):
     parameters = {p.name for p in judging_options(lambda: None).__click_params__}
     keywords = set(inspect.signature(arboreval.score).parameters)
     assert parameters - keywords == {"source", "format_", "output", "mtme", "fail_under", "quiet", "no_cache"}
-    assert keywords - parameters == {"sources", "progress"}
+    assert keywords - parameters == {"sources", "progress", "cache", "files"}
     assert inspect.signature(arboreval.score).parameters["seed"].default == DEFAULT_SEED == 12345
     assert inspect.signature(arboreval.score).parameters["batch_size"].default == DEFAULT_BATCH_SIZE
 

@@ -18,7 +18,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 def modules(monkeypatch):
     """The programs, which are no package."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    names = ("published", "result_pages", "baselines", "results")
+    names = ("published", "result_pages", "baseline_pages", "results")
     yield {name: importlib.import_module(name) for name in names}
     for name in names:
         sys.modules.pop(name, None)
@@ -116,7 +116,7 @@ def test_the_index_lists_what_is_there(run):
 
 def test_baselines(run, folder, modules, monkeypatch):
     """A whole file that agrees, one that is off, and a sampled one."""
-    baselines = modules["baselines"]
+    baselines = modules["baseline_pages"]
     monkeypatch.setattr(baselines, "SAMPLED_ROWS", 6)
     out = run("--metric", "bleu,chrf", "--data", "wmt")
     ours = {
