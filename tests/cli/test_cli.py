@@ -257,7 +257,14 @@ def test_standard_input_and_a_closed_pipe(files_of):
 
 def interrupt(args, folder, *, after):
     process = subprocess.Popen(
-        [*COMMAND, *args], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *args],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # what a shell starts in the background ignores Ctrl-C, and so would the tests' own children
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     time.sleep(after)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
