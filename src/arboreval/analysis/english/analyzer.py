@@ -1,15 +1,18 @@
 """The bundled analyzer: one encoder pass over a text gives every structure.
 
-Texts are read some way ahead, cut into words, sorted by length and encoded in batches; results come out in input
-order. While one batch is decoded the next is encoded. What a text gets does not depend on its batch. A text longer
-than the encoder takes is read in windows that end where a sentence was found to end. A single word longer than that (a
-row of letters without a space) is a window of its own, read in stretches; its structures see their mean.
+Texts are read some way ahead, cut into words, sorted by length and put into batches; results come out in input order.
+Every core has a worker that encodes and decodes a batch by itself, since cores that share one call of the encoder wait
+for each other. What a text gets does not depend on its batch. A text longer than the encoder takes is read in windows
+that end where a sentence was found to end. A single word longer than that (a row of letters without a space) is a
+window of its own, read in stretches; its structures see their mean.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +31,14 @@ __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 #: grows when the rules or decoders change what comes out of the same weights
 CODE_VERSION = 2
 PROVIDES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner", "vectors"})
-#: how far the analyzer reads ahead, in texts and in pieces
-LOOK_AHEAD_TEXTS, LOOK_AHEAD_PIECES = 512, 16_384
+#: how far the analyzer reads ahead, in texts and in characters
+LOOK_AHEAD_TEXTS, LOOK_AHEAD_CHARACTERS = 512, 65_536
+#: texts in one call of the encoder: more do not fit a core's cache
+ENCODED_TOGETHER = 12
 #: texts times squared length of a batch: bounds the memory of attention
 MAX_CELLS = 1 << 19
+#: more workers would only wait for the decoders, whose Python runs one at a time; further cores share the encoders
+MAX_WORKERS = 8
 
 
 class Document:
@@ -81,10 +88,13 @@ class Document:
         return low, max(high, low + 1)
 
 
+Encoded = tuple[NDArray[np.float32], NDArray[np.float32], list[NDArray[np.float32]]]
+
+
 class EnglishAnalyzer:
     """The default analyzer. Options change its speed, never its results.
 
-    :param threads: threads of the encoder; 0 uses all cores.
+    :param threads: how many texts are worked on at once; 0 uses all cores.
     :param batch: most texts in a batch.
     :param folder: other weights than the bundled ones, made by ``training/export.py``.
     :param device: ``cpu``, or ``cuda`` where onnxruntime-gpu is installed.
@@ -97,7 +107,9 @@ class EnglishAnalyzer:
         providers = {"cpu": (), "cuda": ("CUDAExecutionProvider", "CPUExecutionProvider")}
         if device not in providers:
             raise ArborevalError(f"unknown device {device!r}; known: cpu, cuda.")
-        self.model = Model(Path(folder) if folder else None, threads=threads, providers=providers[device])
+        cores = threads or available_cores()
+        self.workers = min(cores, MAX_WORKERS)
+        self.model = Model(Path(folder) if folder else None, threads=cores // self.workers, providers=providers[device])
         self.batch = max(batch, 1)
         self.layers = PROVIDES
         self._pieces = Pieces(self.model.folder / "tokenizer.json")
@@ -126,9 +138,15 @@ class EnglishAnalyzer:
 
     def analyze(self, texts: Iterable[str]) -> Iterator[Analysis]:
         """One analysis for each text, in input order; memory does not grow with their number."""
-        with ThreadPoolExecutor(1, thread_name_prefix="arboreval-encoder") as pool:
+        with self._pool() as pool:
+            before: list[Document] = []
+            running: list[Future[dict[int, Analysis]]] = []
             for documents in self._look_ahead(texts):
-                yield from self._process(documents, pool)
+                # these are begun before the ones before them are waited for: no worker is ever without work
+                begun = self._begin(documents, pool)
+                yield from self._finish(before, running, pool)
+                before, running = documents, begun
+            yield from self._finish(before, running, pool)
 
     def analyze_words(
         self,
@@ -153,56 +171,79 @@ class EnglishAnalyzer:
                     given[:, column] = -1
                     given[np.array(known, np.int64), column] = 1
             documents.append(Document(text, self._pieces, spans, given))
-        with ThreadPoolExecutor(1, thread_name_prefix="arboreval-encoder") as pool:
-            yield from self._process(documents, pool)
+        with self._pool() as pool:
+            yield from self._finish(documents, self._begin(documents, pool), pool)
+
+    @contextmanager
+    def _pool(self) -> Iterator[ThreadPoolExecutor]:
+        """Threads for the workers. Whoever leaves early (on Ctrl-C, say) does not wait for batches not yet begun."""
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="arboreval-english")
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _look_ahead(self, texts: Iterable[str]) -> Iterator[list[Document]]:
-        documents: list[Document] = []
+        ahead: list[str] = []
         total = 0
         for text in texts:
-            documents.append(Document(text, self._pieces))
-            total += len(documents[-1].ids)
-            if len(documents) >= LOOK_AHEAD_TEXTS or total >= LOOK_AHEAD_PIECES:
-                yield documents
-                documents, total = [], 0
-        if documents:
-            yield documents
+            ahead.append(text)
+            total += len(text)
+            if len(ahead) >= LOOK_AHEAD_TEXTS or total >= LOOK_AHEAD_CHARACTERS:
+                yield self._documents(ahead)
+                ahead, total = [], 0
+        if ahead:
+            yield self._documents(ahead)
 
-    def _process(self, documents: Sequence[Document], pool: ThreadPoolExecutor) -> list[Analysis]:
-        """Encodes and decodes window after window until every document is complete.
+    def _documents(self, texts: Sequence[str]) -> list[Document]:
+        spans = [split_words(text) for text in texts]
+        # one call of the tokenizer for the new words of all texts
+        self._pieces.words([text[i:j] for text, cuts in zip(texts, spans, strict=True) for i, j in cuts])
+        return [Document(text, self._pieces, cuts) for text, cuts in zip(texts, spans, strict=True)]
 
-        While a batch is encoded the one before is decoded and made into analyses; the shortest texts come last, when
-        nothing is left to encode meanwhile.
-        """
+    def _begin(self, documents: Sequence[Document], pool: ThreadPoolExecutor) -> list[Future[dict[int, Analysis]]]:
+        """Sends the next window of every document that is not complete to the workers."""
+        left = [document for document in documents if document.done < len(document.forms)]
+        batches = self._batches([(document, *document.window(self.limit)) for document in left])
+        return [pool.submit(self._work, batch) for batch in batches]
+
+    def _finish(
+        self,
+        documents: Sequence[Document],
+        running: Iterable[Future[dict[int, Analysis]]],
+        pool: ThreadPoolExecutor,
+    ) -> list[Analysis]:
+        """The analyses of documents that have been begun, window after window until every one is complete."""
         made: dict[int, Analysis] = {}
-        left = [document for document in documents if document.forms]
-        while left:
-            batches = self._batches([(document, *document.window(self.limit)) for document in left])
-            running: Future[list[NDArray[np.float32]]] = pool.submit(self._encode, batches[0])
-            for number, batch in enumerate(batches):
-                encoded = running.result()
-                if number + 1 < len(batches):
-                    running = pool.submit(self._encode, batches[number + 1])
-                self._decode(batch, encoded)
-                for document, _, _ in batch:
-                    if document.done == len(document.forms):
-                        made[id(document)] = self._finished(document)
-            left = [document for document in left if document.done < len(document.forms)]
+        while running:
+            for work in running:
+                made.update(work.result())
+            running = self._begin(documents, pool)
         return [made[id(document)] if document.forms else self._finished(document) for document in documents]
 
+    def _work(self, batch: Sequence[tuple[Document, int, int]]) -> dict[int, Analysis]:
+        """Encodes and decodes a batch; the analyses of the documents that it completes."""
+        pieces = [batch[at : at + ENCODED_TOGETHER] for at in range(0, len(batch), ENCODED_TOGETHER)]
+        words, roots, vectors = zip(*map(self._encode, pieces), strict=True)
+        self._decode(batch, np.concatenate(words), np.concatenate(roots), [row for rows in vectors for row in rows])
+        complete = [document for document, _, _ in batch if document.done == len(document.forms)]
+        return {id(document): self._finished(document) for document in complete}
+
     def _batches(self, windows: list[tuple[Document, int, int]]) -> list[list[tuple[Document, int, int]]]:
-        """Windows of similar length together, the longest first."""
+        """Windows of similar length together, the longest first; where they are few, a batch for every worker."""
         windows.sort(key=lambda window: _size(*window))
-        batches: list[list[tuple[Document, int, int]]] = [[]]
+        most = min(self.batch, -(-len(windows) // self.workers))
+        batches: list[list[tuple[Document, int, int]]] = []
         for window in windows:
             size = _size(*window)
-            cells = (len(batches[-1]) + 1) * (size + 2) ** 2
-            if batches[-1] and (len(batches[-1]) >= self.batch or cells > MAX_CELLS or size > self.limit):
+            together = len(batches[-1]) + 1 if batches else 0
+            if not 0 < together <= most or together * (size + 2) ** 2 > MAX_CELLS or size > self.limit:
                 batches.append([])
             batches[-1].append(window)
         return batches[::-1]
 
-    def _encode(self, batch: Sequence[tuple[Document, int, int]]) -> list[NDArray[np.float32]]:
+    def _encode(self, batch: Sequence[tuple[Document, int, int]]) -> Encoded:
+        """Vectors of words, of texts, and (where asked for) of each text's sub-words."""
         if _size(*batch[0]) > self.limit:
             (long,) = batch
             return self._encode_word(*long[:2])
@@ -221,13 +262,14 @@ class EnglishAnalyzer:
             codes[0] |= FIRST_WORD
             case.append(codes)
         feeds = {"ids": ids, "first": np.concatenate(first), "last": np.concatenate(last), "case": np.concatenate(case)}
-        return self.model.run("encoder", self._outputs, feeds)
+        words, roots, *vectors = self.model.run("encoder", self._outputs, feeds)
+        return words, roots, list(vectors[0]) if vectors else []
 
     @property
     def _outputs(self) -> list[str]:
         return ["words", "roots", "vectors"] if "vectors" in self.layers else ["words", "roots"]
 
-    def _encode_word(self, document: Document, word: int) -> list[NDArray[np.float32]]:
+    def _encode_word(self, document: Document, word: int) -> Encoded:
         """A word longer than the encoder takes: the mean of its stretches, the first one's root, all vectors."""
         pieces = document.ids[document.offset[word] : document.offset[word + 1]]
         found = []
@@ -240,12 +282,17 @@ class EnglishAnalyzer:
         words = np.mean([stretch[0] for stretch in found], axis=0)
         vectors = [stretch[2][0, 1:-1] for stretch in found if len(stretch) > 2]
         if not vectors:
-            return [words, found[0][1]]
+            return words, found[0][1], []
         # the first and the last special token stand around it, as around other windows
-        return [words, found[0][1], np.concatenate([found[0][2][0, :1], *vectors, found[-1][2][0, -1:]])[None]]
+        return words, found[0][1], [np.concatenate([found[0][2][0, :1], *vectors, found[-1][2][0, -1:]])]
 
-    def _decode(self, batch: Sequence[tuple[Document, int, int]], encoded: Sequence[NDArray[np.float32]]) -> None:
-        words, roots = encoded[:2]
+    def _decode(
+        self,
+        batch: Sequence[tuple[Document, int, int]],
+        words: NDArray[np.float32],
+        roots: NDArray[np.float32],
+        vectors: Sequence[NDArray[np.float32]],
+    ) -> None:
         windows, at = [], 0
         for row, (document, low, high) in enumerate(batch):
             last = high == len(document.forms)
@@ -260,7 +307,7 @@ class EnglishAnalyzer:
                 # a window that was cut back keeps the vectors of the words it keeps, and both special tokens
                 kept = int(document.offset[low + len(part.upos)] - document.offset[low])
                 end = _size(document, low, high) + 1
-                document.vectors.append(encoded[2][row][[*range(kept + 1), end]])
+                document.vectors.append(vectors[row][[*range(kept + 1), end]])
         if "rst" in self.layers:
             self._discourse([document for document, _, _ in batch if document.done == len(document.forms)])
         for document, _, _ in batch:
@@ -287,6 +334,11 @@ class EnglishAnalyzer:
             return assemble(document, self.model, self.layers, self.fingerprint)
         except (ArborevalError, ValueError) as error:
             return Analysis.failed(document.text, f"a structure is not well formed: {error}", self.fingerprint)
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _size(document: Document, low: int, high: int) -> int:

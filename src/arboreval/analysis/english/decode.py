@@ -25,8 +25,9 @@ Floats = NDArray[np.float32]
 Span = tuple[int, int, str]
 Remote = tuple[tuple[int, int], tuple[int, int], str]
 
-#: how many spans one call scores: bounds the memory (256 numbers each)
-MAX_SPANS = 20_000
+#: how many spans, and how many pairs of a word and its head, one call scores: so few that what they need (256 and
+#: 6,400 numbers each) stays in a core's cache
+MAX_SPANS, MAX_PAIRS = 800, 64
 
 
 @dataclass
@@ -231,45 +232,57 @@ class Decoder:
             words = index[real]
             node[words] = np.take_along_axis(above, best, axis=1)[real]
             heads[words] = np.where(best > 0, best - 1 + batch.start[group][:, None], -1)[real]
-        (relation,) = self.model.run("relation", ["relation"], {"dep": dep_label, "head": head_label[node]})
+        relation = self._relations(dep_label, head_label[node])
         for part, low, high in zip(parts, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
             part.heads = np.where(heads[low:high] < 0, -1, heads[low:high] - low)
             part.relations = relation[low:high].tolist()
 
+    def _relations(self, dep: Floats, head: Floats) -> Ints:
+        """The best relation of each word to its head."""
+        found = []
+        for at in range(0, len(dep), MAX_PAIRS):
+            piece = slice(at, at + MAX_PAIRS)
+            found += self.model.run("relation", ["relation"], {"dep": dep[piece], "head": head[piece]})
+        return np.concatenate(found)
+
     def _score(self, name: str, words: Floats, before: Ints, after: Ints) -> discourse.ScoreSpans:
-        """Scores spans, given by first and last word, in bounded pieces."""
+        """Scores spans, given by first and last word, in bounded pieces. Each needs its words and their neighbours."""
 
         def score(first: Ints, last: Ints) -> tuple[Ints, Floats]:
             found = []
-            for low in range(0, len(first), MAX_SPANS):
-                piece = slice(low, low + MAX_SPANS)
-                ends = {"first": first[piece], "last": last[piece]}
-                feeds: dict[str, NDArray[Any]] = {"words": words, "before": before, "after": after, **ends}
+            for at in range(0, len(first), MAX_SPANS):
+                piece = slice(at, at + MAX_SPANS)
+                low, high = max(int(first[piece].min()) - 1, 0), int(last[piece].max()) + 2
+                feeds: dict[str, NDArray[Any]] = {
+                    "words": words[low:high],
+                    "before": _within(before[low:high] - low, high - low),
+                    "after": _within(after[low:high] - low, high - low),
+                    "first": first[piece] - low,
+                    "last": last[piece] - low,
+                }
                 found.append(self.model.run(name, ["label", "lead"], feeds))
             return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
         return score
 
     def _spans(self, batch: _Batch, parts: list[Part], names: list[str]) -> None:
-        groups = list(batch.groups())
-        order = np.concatenate(groups)
-        triangles = [triangle(n) for n in batch.length[order].tolist()]
-        counts = [len(start) for start, _ in triangles]
+        triangles = [triangle(n) for n in batch.length.tolist()]
+        counts = np.array([len(start) for start, _ in triangles])
+        offsets = np.cumsum(counts) - counts
         start, more = (np.concatenate([t[side] for t in triangles]) for side in (0, 1))
-        first = start + np.repeat(batch.start[order], counts)
+        first = start + np.repeat(batch.start, counts)
         results = [self._score(name, batch.words, batch.before, batch.after)(first, first + more) for name in names]
-        trees: dict[str, list[list[Span]]] = {name: [[] for _ in order] for name in names}
-        low = done = 0
-        for group in groups:
-            high = low + sum(counts[done : done + len(group)])
-            row = np.repeat(np.arange(len(group)), counts[done : done + len(group)])
+        trees: dict[str, list[list[Span]]] = {name: [[] for _ in triangles] for name in names}
+        for group in batch.groups():
+            spans = np.concatenate([np.arange(offsets[k], offsets[k] + counts[k]) for k in group])
+            row = np.repeat(np.arange(len(group)), counts[group])
             size = int(batch.length[group[-1]])
-            at = row, start[low:high], more[low:high]
+            at = row, start[spans], more[spans]
             scores = np.zeros((len(names), len(group), size, size), np.float32)
             labels = np.zeros(scores.shape, np.int64)
             for k, (label, lead) in enumerate(results):
-                scores[k][at] = np.maximum(lead[low:high], 0)
-                labels[k][at] = label[low:high]
+                scores[k][at] = np.maximum(lead[spans], 0)
+                labels[k][at] = label[spans]
             flat = scores.reshape(-1, size, size)
             chosen = best_spans(flat, np.tile(batch.length[group], len(names))).reshape(scores.shape)
             for k, name in enumerate(names):
@@ -278,7 +291,6 @@ class Decoder:
                 columns = (*(axis.tolist() for axis in found), labels[k][found].tolist())
                 for sentence, i, extra, label in zip(*columns, strict=True):
                     trees[name][group[sentence]].append((i, i + extra + 1, known[label]))
-            low, done = high, done + len(group)
         for name in names:
             for window, tree in zip(batch.window.tolist(), trees[name], strict=True):
                 getattr(parts[window], name).append(tree)
@@ -371,6 +383,11 @@ def _cut(starts: Ints, size: int) -> int:
     One near the window's beginning is not waited for: the sentence is longer than the encoder takes, or nearly.
     """
     return int(starts[-1]) if starts[-1] > size // 4 else size
+
+
+def _within(index: Ints, size: int) -> Ints:
+    """Numbers that lie outside a slice become -1."""
+    return np.where((index >= 0) & (index < size), index, -1)
 
 
 def _padded(start: Ints, length: Ints) -> tuple[Ints, Ints]:

@@ -25,14 +25,27 @@ class Bio:
         self._begin = np.array([begin for _, begin in pairs if begin >= 0], np.int64)
         self._never = np.array([i for i, begin in pairs if begin < 0], np.int64)
         self._all_inside = np.array([i for i, _ in pairs], np.int64)
+        #: whether the second tag may follow the first
+        self._follows = np.ones((len(tags), len(tags)), np.bool_)
+        self._follows[:, self._all_inside] = False
+        self._follows[self._begin, self._inside] = self._follows[self._inside, self._inside] = True
 
     def decode(self, scores: NDArray[np.float32], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Tag numbers of (sentence, word) from scores (sentence, word, tag); `O` beyond a sentence's length."""
-        count, size, kinds = scores.shape
+        count, size, _ = scores.shape
         if not count or not size:
             return np.zeros((count, size), np.int64)
-        scores = np.array(scores, np.float32)
         beyond = np.arange(size) >= lengths[:, None]
+        path = np.where(beyond, self._outside, scores.argmax(axis=2))
+        # where the best tags of all words follow each other lawfully, they are the best sequence
+        before = np.concatenate([np.full((count, 1), self._outside), path[:, :-1]], axis=1)
+        broken = np.flatnonzero(~self._follows[before, path].all(axis=1))
+        if len(broken):
+            path[broken] = self._search(scores[broken], beyond[broken])
+        return path
+
+    def _search(self, scores: NDArray[np.float32], beyond: NDArray[np.bool_]) -> NDArray[np.int64]:
+        count, size, kinds = scores.shape
         scores[beyond] = _FORBIDDEN
         scores[beyond, self._outside] = 0
         scores[:, :, self._never] = _FORBIDDEN

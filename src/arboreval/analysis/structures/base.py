@@ -90,7 +90,9 @@ def float_matrix(name: str, values: ArrayLike) -> FloatArray:
 
 def strings(name: str, values: Iterable[str]) -> tuple[str, ...]:
     result = tuple(values)
-    if isinstance(values, str) or not all(isinstance(value, str) for value in result):
+    # most are plain strings, which the set tells at once
+    plain = set(map(type, result)) <= {str} or all(isinstance(value, str) for value in result)
+    if isinstance(values, str) or not plain:
         raise StructureError(f"{name} must be a list of strings.")
     return result
 
@@ -106,20 +108,16 @@ def same_length(what: str, **columns: Any) -> int:
 
 def in_range(what: str, array: IntArray, low: int, high: int) -> None:
     """Refuse values outside ``[low, high)``."""
-    if array.size:
-        bad = np.flatnonzero((array < low) | (array >= high))
-        if bad.size:
-            raise StructureError(
-                f"{what} {int(array[bad[0]])} (at position {int(bad[0])}) is outside the range {low} to {high - 1}."
-            )
+    if array.size and (int(array.min()) < low or int(array.max()) >= high):
+        i = int(np.flatnonzero((array < low) | (array >= high))[0])
+        raise StructureError(f"{what} {int(array[i])} (at position {i}) is outside the range {low} to {high - 1}.")
 
 
 def check_spans(what: str, start: IntArray, end: IntArray, size: int | None = None) -> None:
     """Refuse empty spans, and spans that leave ``[0, size)`` where the size is known."""
     if start.size:
-        bad = np.flatnonzero((start < 0) | (start >= end))
-        if bad.size:
-            i = int(bad[0])
+        if int(start.min()) < 0 or (start >= end).any():
+            i = int(np.flatnonzero((start < 0) | (start >= end))[0])
             raise StructureError(f"{what} {i} has the span {int(start[i])} to {int(end[i])}, which is not a span.")
         if size is not None and int(end.max()) > size:
             i = int(end.argmax())

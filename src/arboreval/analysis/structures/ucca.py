@@ -63,7 +63,7 @@ class UccaGraph(Structure):
         for node in (*self.roots, *self.implicit):
             if not 0 <= node < self.n_nodes:
                 raise StructureError(f"UCCA node {node} is outside the range 0 to {self.n_nodes - 1}.")
-        if not all(category and all(category.split("|")) for category in self.category):
+        if not all(all(category.split("|")) for category in set(self.category)):
             raise StructureError("a UCCA edge has no category.")
         self._check_tree()
         self._check_leaves()
@@ -116,15 +116,16 @@ class UccaGraph(Structure):
             raise StructureError(
                 f"the UCCA graph has word {int(self.term_word.max())}, the text has {len(tokens)} words."
             )
-        of_root = {root: sentence for sentence, root in enumerate(self.roots)}
+        sentence = np.full(self.n_nodes, -1)
+        sentence[list(self.roots)] = np.arange(len(self.roots))
         primary = ~self.remote
         up = np.arange(self.n_nodes)
         up[self.child[primary]] = self.parent[primary]
         for _ in range(self.n_nodes.bit_length()):
             up = up[up]
-        for node, word in zip(self.term_node.tolist(), self.term_word.tolist(), strict=True):
-            if of_root[int(up[node])] != int(tokens.sentence[word]):
-                raise StructureError(f"word {word} is under the UCCA root of another sentence.")
+        astray = self.term_word[sentence[up[self.term_node]] != tokens.sentence[self.term_word]]
+        if len(astray):
+            raise StructureError(f"word {int(astray[0])} is under the UCCA root of another sentence.")
 
     @cached_property
     def _edges_of(self) -> tuple[tuple[int, ...], ...]:
@@ -194,6 +195,8 @@ class UccaGraph(Structure):
 
 def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
     result = tuple(values)
+    if set(map(type, result)) <= {int}:
+        return result
     if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in result):
         raise StructureError(f"{name} must hold node numbers.")
     return tuple(int(value) for value in result)
