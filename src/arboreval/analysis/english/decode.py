@@ -6,6 +6,7 @@ and roles are then decoded inside each sentence, discourse over all units of the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ Remote = tuple[tuple[int, int], tuple[int, int], str]
 
 #: how many spans, and how many pairs of a word and its head, one call scores: so few that what they need (256 and
 #: 6,400 numbers each) stays in a core's cache
-MAX_SPANS, MAX_PAIRS = 800, 64
+MAX_SPANS, MAX_PAIRS = 1600, 64
 
 
 @dataclass
@@ -403,16 +404,18 @@ def _scenes(tree: Sequence[Span]) -> list[tuple[int, int]]:
     for i, j, label in sorted(tree, key=lambda span: (span[0], -span[1])):
         while stack and stack[-1][1] <= i:
             stack.pop()
-        chain = label.split("+")
-        if stack and _is_main(chain[0]) and not stack[-1][2][0]:
+        main, within = _main(label)
+        if main and stack and not stack[-1][2][0]:
             stack[-1][2][0] = True
             scenes.append(stack[-1][:2])
-        within = any(_is_main(category) for category in chain[1:])
         if within:
             scenes.append((i, j))
         stack.append((i, j, [within]))
     return scenes
 
 
-def _is_main(category: str) -> bool:
-    return any(part[:1] in ("P", "S") for part in category.split("|"))
+@cache
+def _main(label: str) -> tuple[bool, bool]:
+    """Whether the outermost of the units that a span stands for is a process or state, and whether one below it is."""
+    first, *rest = [any(part[:1] in ("P", "S") for part in unit.split("|")) for unit in label.split("+")]
+    return first, any(rest)

@@ -47,17 +47,23 @@ Remote = tuple[tuple[int, int], tuple[int, int], str]
 
 
 class _Unit:
-    """A unit while a graph is taken apart or put together: mutable, with its words as a set."""
+    """A unit while a graph is taken apart or put together: mutable.
 
-    __slots__ = ("children", "label", "parent", "span", "terms", "words")
+    The unit above and the words (a set) are known only where it is taken apart: without them units form no cycles, and
+    what was put together need not wait for the garbage collector.
+    """
+
+    __slots__ = ("children", "label", "number", "parent", "span", "terms", "words")
+    parent: _Unit | None
+    words: set[int]
 
     def __init__(self, label: str, parent: _Unit | None) -> None:
         self.label = label
-        self.parent = parent
         self.children: list[_Unit] = []
         self.terms: list[int] = []
-        self.words: set[int] = set()
         self.span = (0, 0)
+        #: in the graph that is made; -1 while it has none
+        self.number = -1
         if parent is not None:
             parent.children.append(self)
 
@@ -83,6 +89,7 @@ def _read_graph(graph: Mapping[str, Any]) -> tuple[_Unit, dict[int, _Unit], list
     terms = {int(node): list(words) for node, words in graph["terms"].items()}
     (root_node,) = graph["roots"]
     root = _Unit(ROOT, None)
+    root.parent = None
     units = {root_node: root}
     punctuation: list[int] = []
     queue = [root_node]
@@ -94,10 +101,11 @@ def _read_graph(graph: Mapping[str, Any]) -> tuple[_Unit, dict[int, _Unit], list
                 punctuation.extend(terms.get(child, ()))
             else:
                 units[child] = _Unit(category, unit)
+                units[child].parent = unit
                 queue.append(child)
     for node in reversed(queue):
         unit = units[node]
-        unit.words.update(unit.terms)
+        unit.words = set(unit.terms)
         for child_unit in unit.children:
             unit.words |= child_unit.words
         unit.children = [child_unit for child_unit in unit.children if child_unit.words]
@@ -128,6 +136,7 @@ def _split(unit: _Unit, rank: Mapping[int, int]) -> None:
         while ancestor is not None and ancestor.parent is not None and not gap <= ancestor.words:
             ancestor = ancestor.parent
         moved = _Unit(unit.label + CONTINUATION, ancestor)
+        moved.parent, moved.words = ancestor, set()
         for _, _, piece in block:
             if isinstance(piece, _Unit):
                 unit.children.remove(piece)
@@ -245,8 +254,6 @@ def _join(root: _Unit) -> None:
             unit.children.remove(part)
             owner.terms.extend(part.terms)
             owner.children.extend(part.children)
-            for child in part.children:
-                child.parent = owner
             owner.span = (owner.span[0], part.span[1])
         queue.extend(unit.children)
 
@@ -260,7 +267,7 @@ def _remote_parent(chain: Sequence[_Unit]) -> _Unit:
 
 
 def spans_to_graph(
-    n_words: int, spans: Iterable[Span], remotes: Iterable[Remote] = (), punctuation: Collection[int] = ()
+    n_words: int, spans: Iterable[Span], remotes: Collection[Remote] = (), punctuation: Collection[int] = ()
 ) -> dict[str, Any]:
     """Return the graph (``n``, ``roots``, ``edges``, ``terms``, ``implicit``) of nested labelled spans.
 
@@ -271,26 +278,23 @@ def spans_to_graph(
     _place_words(root, punctuation)
     _join(root)
     order = _preorder(root)
-    number = {id(unit): index for index, unit in enumerate(order)}
-    edges: list[list[Any]] = []
-    terms: dict[str, list[int]] = {}
-    for unit in order:
-        for child in unit.children:
-            edges.append([number[id(unit)], number[id(child)], child.label, 0])
-        if unit.terms:
-            terms[str(number[id(unit)])] = sorted(unit.terms)
+    for number, unit in enumerate(order):
+        unit.number = number
+    edges: list[list[Any]] = [[unit.number, child.number, child.label, 0] for unit in order for child in unit.children]
+    terms = {str(unit.number): sorted(unit.terms) for unit in order if unit.terms}
+    above = {child: parent for parent, child, _, _ in edges} if remotes else {}
     seen: set[tuple[int, int]] = set()
     for parent_span, child_span, category in remotes:
-        parents = [unit for unit in chains.get(parent_span, ()) if id(unit) in number]
-        children = [unit for unit in chains.get(child_span, ()) if id(unit) in number]
+        parents = [unit for unit in chains.get(parent_span, ()) if unit.number >= 0]
+        children = [unit for unit in chains.get(child_span, ()) if unit.number >= 0]
         if not parents or not children:
             continue
         parent, target = _remote_parent(parents), children[0]
-        key = (number[id(parent)], number[id(target)])
-        above: _Unit | None = parent
-        while above is not None and above is not target:
-            above = above.parent
-        if above is None and key not in seen and target.parent is not parent:
+        key = (parent.number, target.number)
+        over = parent.number
+        while over not in (target.number, 0):
+            over = above[over]
+        if over != target.number and key not in seen and above.get(target.number) != parent.number:
             seen.add(key)
             edges.append([*key, category, 1])
     return {"n": len(order), "roots": [0], "edges": edges, "terms": terms, "implicit": []}
@@ -299,25 +303,36 @@ def spans_to_graph(
 def join_sentences(lengths: Sequence[int], graphs: Sequence[Mapping[str, Any]]) -> UccaGraph:
     """Return the graph of a segment from the number of words and the graph of each of its sentences."""
     roots: list[int] = []
-    edges: list[tuple[int, int, str, int]] = []
-    terms: list[tuple[int, int]] = []
+    parent: list[int] = []
+    child: list[int] = []
+    category: list[str] = []
+    remote: list[bool] = []
+    term_node: list[int] = []
+    term_word: list[int] = []
     implicit: list[int] = []
     nodes = words = 0
     for length, graph in zip(lengths, graphs, strict=True):
-        roots.extend(root + nodes for root in graph["roots"])
-        edges.extend((parent + nodes, child + nodes, category, far) for parent, child, category, far in graph["edges"])
-        terms.extend((int(node) + nodes, word + words) for node, under in graph["terms"].items() for word in under)
-        implicit.extend(node + nodes for node in graph["implicit"])
+        roots += [root + nodes for root in graph["roots"]]
+        parent += [edge[0] + nodes for edge in graph["edges"]]
+        child += [edge[1] + nodes for edge in graph["edges"]]
+        category += [edge[2] for edge in graph["edges"]]
+        remote += [edge[3] == 1 for edge in graph["edges"]]
+        for node, under in graph["terms"].items():
+            term_node += [int(node) + nodes] * len(under)
+            term_word += [word + words for word in under]
+        implicit += [node + nodes for node in graph["implicit"]]
         nodes += graph["n"]
         words += length
+    columns = (np.array(column, np.int32) for column in (parent, child, term_node, term_word))
+    parents, children, term_nodes, term_words = columns
     return UccaGraph(
-        n_nodes=nodes,
-        roots=tuple(roots),
-        parent=np.asarray([edge[0] for edge in edges], np.int32),
-        child=np.asarray([edge[1] for edge in edges], np.int32),
-        category=tuple(edge[2] for edge in edges),
-        remote=np.asarray([bool(edge[3]) for edge in edges], np.bool_),
-        term_node=np.asarray([term[0] for term in terms], np.int32),
-        term_word=np.asarray([term[1] for term in terms], np.int32),
-        implicit=frozenset(implicit),
+        nodes,
+        tuple(roots),
+        parents,
+        children,
+        tuple(category),
+        np.array(remote, np.bool_),
+        term_nodes,
+        term_words,
+        frozenset(implicit),
     )
