@@ -18,7 +18,7 @@ MAKE_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet
 endif
 
-.PHONY: demo test lint types tests browser results structure-results eval-analyzer benchmark clean
+.PHONY: demo test lint types tests tools results structure-results eval-analyzer benchmark clean
 
 demo: $(VENV)/installed
 	$(BIN)/arboreval compare $(DEMO_FILES) $(DEMO_METRICS)
@@ -34,15 +34,19 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-tests: $(VENV)/installed-dev browser
+tests: $(VENV)/installed-dev tools
 	$(BIN)/python -m pytest
 
-# Browser tests need Chromium. Root can have Debian's; others see the tests skipped with the reason.
-browser:
-	@if ! command -v chromedriver >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing Chromium for the browser tests"; \
-		(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-			chromium chromium-driver >/dev/null) || echo "Chromium could not be installed"; \
+# Browser tests need Chromium, one test an emulator of other processors. Root can have Debian's; others see the tests
+# skipped with the reason.
+tools:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		missing=; \
+		command -v chromedriver >/dev/null || missing="chromium chromium-driver"; \
+		command -v qemu-x86_64 >/dev/null || missing="$$missing qemu-user"; \
+		[ -z "$$missing" ] || { echo "installing $$missing for the tests"; \
+			(apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+				$$missing >/dev/null) || echo "$$missing could not be installed"; }; \
 	fi
 
 # Every metric against people, into docs/results (only what is missing): make results [DATA=FILE] [METRIC=NAME]

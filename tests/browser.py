@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tools import unavailable
 
 _ARGUMENTS = (
     "--headless",
@@ -24,23 +23,17 @@ _ARGUMENTS = (
 )
 
 
-def _unavailable(reason: str) -> None:
-    if os.environ.get("ARBOREVAL_REQUIRE_BROWSER") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @contextmanager
 def chromium(profile: Path) -> Iterator[Any]:
-    """A selenium driver; skips the test where there is no browser, fails it if ARBOREVAL_REQUIRE_BROWSER is 1."""
+    """A selenium driver; skips the test where there is no browser, fails it if ARBOREVAL_REQUIRE_TOOLS is 1."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver_path = shutil.which("chromedriver")
     if browser is None or driver_path is None:
-        _unavailable("no Chromium: apt-get install chromium chromium-driver")
+        unavailable("no Chromium: apt-get install chromium chromium-driver")
     try:
         from selenium import webdriver
     except ModuleNotFoundError:
-        _unavailable("no selenium: pip install selenium")
+        unavailable("no selenium: pip install selenium")
     options = webdriver.ChromeOptions()
     options.binary_location = browser
     for argument in (*_ARGUMENTS, f"--user-data-dir={profile}"):

@@ -10,8 +10,9 @@ products sum in another order at other shapes, so no such product is left where 
 * attention's denominator is a sum of integers as well (probabilities in steps of 1/255 of the largest).
 
 Weights use 7 bits ([-64, 64]): CPUs with AVX2 but without VNNI add two u8 x s8 products in 16 bits with saturation, and
-255 * 64 * 2 = 32640 just fits. So the integer products are exact on every CPU, and VNNI changes only the speed. The
-element-wise functions (exp, erf) may differ in the last bit between instruction sets, as in any float32 program.
+255 * 64 * 2 = 32640 just fits. So the integer products are exact on every CPU, and VNNI changes only the speed. Layer
+normalisation, exp and erf may differ in the last bit between releases of onnxruntime and between architectures, which
+is why these stand in the analyzer's fingerprint.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 A random network is a hard test of validity: it predicts what no trained one would.
 """
 
+import platform
+import re
 from pathlib import Path
 
 import numpy as np
@@ -152,7 +154,16 @@ def test_discourse_over_very_many_units_is_a_tree(english: EnglishAnalyzer, monk
 def test_options(tiny_int8: Path) -> None:
     with pytest.raises(ArborevalError, match="unknown device"):
         EnglishAnalyzer(folder=str(tiny_int8), device="abacus")
-    assert EnglishAnalyzer(folder=str(tiny_int8)).fingerprint.startswith("tiny-")
+
+
+def test_the_fingerprint_names_weights_code_and_what_computes(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = r"tiny-[0-9a-f]{12}\.[0-9]+-ort1\.\d+-"
+    assert re.fullmatch(mark + platform.machine().lower(), EnglishAnalyzer(folder=str(tiny_int8)).fingerprint)
+    monkeypatch.setattr("platform.machine", lambda: "AMD64")
+    monkeypatch.setattr("onnxruntime.__version__", "1.23.4")
+    assert EnglishAnalyzer(folder=str(tiny_int8)).fingerprint.endswith("-ort1.23-x86_64")
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CUDAExecutionProvider"])
+    assert EnglishAnalyzer(folder=str(tiny_int8), device="cuda").fingerprint.endswith("-ort1.23-x86_64-cuda")
 
 
 @pytest.mark.parametrize(

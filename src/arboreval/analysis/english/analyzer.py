@@ -122,7 +122,8 @@ class EnglishAnalyzer:
 
     @property
     def fingerprint(self) -> str:
-        return f"{self.model.fingerprint}.{CODE_VERSION}"
+        """Names everything that can change a result: weights, code, and what computes."""
+        return f"{self.model.name}-{self.model.hash}.{CODE_VERSION}-{self.model.runtime}"
 
     def for_layers(self, layers: Iterable[str]) -> EnglishAnalyzer:
         """An analyzer with the same weights that computes only these layers."""

@@ -3,12 +3,15 @@
 `encoder` reads the pieces of a batch of texts. The others (`tags`, `dependency`, `arcs`, `relation`, `const`, `ucca`,
 `rst`, `roles`, `remote`) score structures from word vectors and are loaded when first needed. All big products are of
 integers, so what a text gets does not depend on its batch, on padding or on the number of threads. Weights have 7 bits,
-so that the 16-bit sums of CPUs with AVX2 but without VNNI cannot overflow: the integer products are equal on all CPUs.
+so that the 16-bit sums of CPUs with AVX2 but without VNNI cannot overflow: the integer products are equal on all CPUs
+(tests/analysis/english/test_other_processors.py has one emulated).
 """
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -66,8 +69,8 @@ class Model:
                 self.unit_signs = UnitSigns(**config["units"]["signs"])
         #: {part of speech: {form: lemma}} for the forms seen in training
         self.lemmas: dict[str, dict[str, str]] = json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8"))
-        #: changes with every file: it enters the signature of each score
-        self.fingerprint = f"{self.name}-{hashlib.sha256(manifest).hexdigest()[:12]}"
+        #: changes with every file
+        self.hash = hashlib.sha256(manifest).hexdigest()[:12]
         self._sessions: dict[str, Any] = {}
         self._lock = Lock()
 
@@ -112,6 +115,21 @@ class Model:
                 f"the installed onnxruntime has no {self.providers[0]}; for CUDA install onnxruntime-gpu in its place, "
                 "or leave out the device."
             )
+
+    @cached_property
+    def runtime(self) -> str:
+        """What computes: the release of onnxruntime, the architecture, the device if it is no CPU.
+
+        All are the same within one of these. From one to another the order of the sums of layer normalisation differs,
+        and with it roundings, so that scores differ in the fourth digit.
+        """
+        import onnxruntime
+
+        release = ".".join(onnxruntime.__version__.split(".")[:2])
+        machine = platform.machine().lower()
+        machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+        device = self.providers[0].removesuffix("ExecutionProvider").lower()
+        return "-".join([f"ort{release}", machine] + [device] * (device != "cpu"))
 
     def run(self, graph: str, outputs: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """The named outputs of a graph."""
