@@ -26,6 +26,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -33,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import arboreval
-from arboreval.analysis.english.analyzer import ENCODED_TOGETHER, Document, EnglishAnalyzer
+from arboreval.analysis.english.analyzer import Document, EnglishAnalyzer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 
@@ -68,13 +69,13 @@ def encode_all(analyzer: EnglishAnalyzer, texts: list[str]) -> Callable[[], obje
     """The encoder session alone, on as many threads: words and pieces are made before the clock starts."""
     documents = [Document(text, analyzer._pieces) for text in texts]
     batches = [
-        batch[at : at + ENCODED_TOGETHER]
-        for batch in analyzer._batches([(document, *document.window(analyzer.limit)) for document in documents])
-        for at in range(0, len(batch), ENCODED_TOGETHER)
+        batch[at : at + analyzer.together]
+        for batch in analyzer.next_windows(documents)
+        for at in range(0, len(batch), analyzer.together)
     ]
 
     def encode() -> None:
-        with analyzer._pool() as pool:
+        with ThreadPoolExecutor(analyzer.workers) as pool:
             for _ in pool.map(analyzer._encode, batches):
                 pass
 

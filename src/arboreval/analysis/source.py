@@ -3,7 +3,6 @@ it can travel to worker processes. Analyzers and encoders are made once in a pro
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from arboreval.analysis.analyzer import DEFAULT_ANALYZER, Analyzer, make_analyzer
 from arboreval.analysis.structures import Analysis, Tokens
 from arboreval.api_analysis import analyze
+from arboreval.cores import available_cores
 from arboreval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,5 +110,5 @@ def _encoder(spec: str, sharing: int) -> Encoder:
 def _on_part(spec: str, sharing: int) -> str:
     """The bundled model with a worker's share of the cores, if nothing else was said."""
     if sharing > 1 and spec.strip().partition(":")[0] == DEFAULT_ANALYZER and ":threads=" not in spec:
-        return f"{spec}:threads={max(1, (os.cpu_count() or 1) // sharing)}"
+        return f"{spec}:threads={max(1, available_cores() // sharing)}"
     return spec

@@ -27,12 +27,14 @@ def doctor() -> int:
     import sys
 
     from arboreval import __version__
+    from arboreval.cores import available_cores
     from arboreval.errors import ArborevalError, ExitCode
     from arboreval.registry import registrations
 
     broken = False
     click.echo(f"arboreval {__version__}")
-    click.echo(f"python {platform.python_version()} ({sys.implementation.name}), {os.cpu_count()} CPUs")
+    cores = f"{available_cores()} of {os.cpu_count()} cores"
+    click.echo(f"python {platform.python_version()} ({sys.implementation.name}), {cores}")
     click.echo(f"platform {platform.platform()}")
     click.echo("packages")
     for name in REQUIRED:

@@ -5,6 +5,7 @@ A random network is a hard test of validity: it predicts what no trained one wou
 
 import platform
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from arboreval.analysis.english import analyzer as module
 from arboreval.analysis.english.analyzer import EnglishAnalyzer
 from arboreval.analysis.english.pieces import STRETCH, Pieces, case_code
+from arboreval.analysis.english.session import ModelError
 from arboreval.analysis.structures import Analysis
-from arboreval.errors import ArborevalError
+from arboreval.errors import UsageError
 
 HARD = [
     "",
@@ -152,8 +154,13 @@ def test_discourse_over_very_many_units_is_a_tree(english: EnglishAnalyzer, monk
 
 
 def test_options(tiny_int8: Path) -> None:
-    with pytest.raises(ArborevalError, match="unknown device"):
-        EnglishAnalyzer(folder=str(tiny_int8), device="abacus")
+    for option, message in (
+        ({"device": "abacus"}, "unknown device"),
+        ({"threads": -1}, "threads"),
+        ({"batch": 0}, "batch"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            EnglishAnalyzer(folder=str(tiny_int8), **option)
 
 
 def test_the_fingerprint_names_weights_code_and_what_computes(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,4 +244,79 @@ def test_the_memory_of_words_is_bounded(tiny_int8: Path, monkeypatch: pytest.Mon
     for i in range(30):
         assert len(pieces.words([f"a{i}", "the"])) == 2
     assert len(pieces._known) <= 10
+    address = "https://example.org/" + "x" * 60
+    assert [len(word.ids) for word in pieces.words([address, "the"])] == [len(pieces.words([address])[0].ids), 1]
+    assert address not in pieces._known
     assert np.array_equal(pieces.words(["the"])[0].ids, pieces.words(["the"])[0].ids)
+
+
+def test_a_text_that_cannot_be_analysed_does_not_end_the_run(
+    english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong: after the encoder, in the second window of a long text, or before anything is found."""
+    texts = ["one two three.", "the bad one.", "", "four five.", "good " * 600 + "bad"]
+    wanted = list(english.analyze(texts))
+    decode = english._decoder.decode
+
+    def broken(windows):
+        if any("bad" in window.forms for window in windows):
+            raise ValueError("something\nodd")
+        return decode(windows)
+
+    monkeypatch.setattr(english._decoder, "decode", broken)
+    found = list(english.analyze(texts))
+    assert [analysis.status for analysis in found] == ["ok", "failed", "ok", "ok", "failed"]
+    assert found[1].reason == found[4].reason == "ValueError: something odd"
+    assert [found[i] for i in (0, 2, 3)] == [wanted[i] for i in (0, 2, 3)]
+
+
+def test_a_broken_model_ends_the_run(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_session(*args, **options):
+        raise RuntimeError("no\nmemory")
+
+    other = EnglishAnalyzer(folder=str(english.model.folder))
+    monkeypatch.setattr("onnxruntime.InferenceSession", no_session)
+    with pytest.raises(ModelError, match=r"onnxruntime cannot load .*encoder.onnx: no memory"):
+        list(other.analyze(["a text"]))
+
+
+def test_who_leaves_early_does_not_wait(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few batches are begun before their turn, and none of the others when the stream is closed."""
+    begun = []
+    work = EnglishAnalyzer.work
+    monkeypatch.setattr(EnglishAnalyzer, "work", lambda self, batch: begun.append(batch) or work(self, batch))
+    monkeypatch.setattr(module, "LOOK_AHEAD_TEXTS", 4)
+    analyzer = EnglishAnalyzer(folder=str(english.model.folder), threads=1, batch=1)
+    stream = analyzer.analyze(f"text {i}" for i in range(100))
+    assert next(stream).text == "text 0"
+    stream.close()
+    assert 4 <= len(begun) <= 4 + module.BATCHES_AHEAD + 1
+
+
+def test_an_abandoned_stream_may_be_collected_in_its_own_worker(english: EnglishAnalyzer) -> None:
+    stream = english.analyze(f"text {i}" for i in range(100))
+    next(stream)
+    with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
+        # as if this were the thread that the generator's pool runs on
+        patch.setattr("threading.Thread.join", lambda *_: pytest.fail("a worker waits for itself"))
+        pool.submit(stream.close).result()
+
+
+def test_long_sentences_full_of_verbs_are_scored_in_parts(
+    english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [("run", True), ("and", True), ("go", True), ("home", True)] * 3
+    given = [list(range(0, 12, 2))]
+    (whole,) = english.analyze_words([words], predicates=given)
+    calls = []
+    run = english.model.run
+    monkeypatch.setattr(
+        english.model, "run", lambda name, *rest: (name == "roles" and calls.append(name)) or run(name, *rest)
+    )
+    monkeypatch.setattr("arboreval.analysis.english.decode.MAX_ROLE_PAIRS", 30)
+    (parts,) = english.analyze_words([words], predicates=given)
+    assert whole.roles is not None
+    assert whole.roles.predicate.tolist() == given[0]
+    assert parts.roles == whole.roles
+    # six predicates in a sentence of twelve words, two at a time
+    assert len(calls) == 3

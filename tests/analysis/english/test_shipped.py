@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from arboreval.analysis.codec import to_msgpack
-from arboreval.analysis.english.analyzer import EnglishAnalyzer
-from arboreval.analysis.english.session import default_folder
+from arboreval.analysis.english.analyzer import Document, EnglishAnalyzer
+from arboreval.analysis.english.pieces import CLOSE, OPEN, PAD
+from arboreval.analysis.english.session import Model, default_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "analyses.json").read_text(encoding="utf-8"))
@@ -102,18 +103,28 @@ def test_results_do_not_depend_on_batch_or_threads(english):
         assert found == wanted, (threads, batch)
 
 
-def test_vectors_do_not_depend_on_padding(english):
-    """The encoder alone, bit for bit: a text by itself, with longer companions, and with empty columns."""
-    short = np.array([[0, 1996, 2611, 2387, 1996, 2158, 1012, 2]])
-    feeds = {"first": np.arange(1, 7), "last": np.arange(1, 7), "case": np.zeros(6, np.int64)}
-    (alone,) = english.model.run("encoder", ["vectors"], {"ids": short, **feeds})
-    for extra in (1, 5, 60):
-        wide = np.full((3, 8 + extra), 1)
-        wide[:, :8] = short
-        wide[1, 7:-1], wide[1, -1] = 2000, 2
-        (many,) = english.model.run("encoder", ["vectors"], {"ids": wide, **feeds})
-        assert np.array_equal(many[0, :8], alone[0])
-        assert np.array_equal(many[2, :8], alone[0])
+def test_the_encoder_gives_equal_bits_whatever_the_batch_the_padding_and_the_threads(english):
+    """The session itself, since the analyzer gives it few texts and one thread at a time."""
+    documents = [Document(text, english._pieces) for text in texts()]
+    wanted: dict[int, np.ndarray] = {}
+    for threads in (1, 2):
+        model = Model(threads=threads)
+        for batch in (1, 7, 32):
+            for extra in (0, 11):
+                for low in range(0, len(documents), batch):
+                    some = documents[low : low + batch]
+                    width = max(len(document.ids) for document in some) + 2 + extra
+                    ids = np.full((len(some), width), PAD)
+                    ids[:, 0] = OPEN
+                    for row, document in enumerate(some):
+                        ids[row, 1 : len(document.ids) + 1] = document.ids
+                        ids[row, len(document.ids) + 1] = CLOSE
+                    nothing = np.zeros(0, np.int64)
+                    feeds = {"ids": ids, "first": nothing, "last": nothing, "case": nothing}
+                    vectors, roots = model.run("encoder", ["vectors", "roots"], feeds)
+                    for row, document in enumerate(some):
+                        found = np.vstack([vectors[row, : len(document.ids) + 2], roots[row]])
+                        assert np.array_equal(wanted.setdefault(low + row, found), found), (threads, batch, extra)
 
 
 def broken(rng: random.Random) -> str:

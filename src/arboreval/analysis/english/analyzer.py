@@ -5,11 +5,13 @@ Every core has a worker that encodes and decodes a batch by itself, since cores 
 for each other. What a text gets does not depend on its batch. A text longer than the encoder takes is read in windows
 that end where a sentence was found to end. A single word longer than that (a row of letters without a space) is a
 window of its own, read in stretches; its structures see their mean.
+
+If a batch cannot be analysed, its texts are tried one by one, and the analysis of one that fails says why.
 """
 
 from __future__ import annotations
 
-import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,10 +23,11 @@ from numpy.typing import NDArray
 from arboreval.analysis.english.assemble import assemble, empty
 from arboreval.analysis.english.decode import Decoder, Part, Window
 from arboreval.analysis.english.pieces import CLOSE, FIRST_WORD, OPEN, PAD, SPACE_FOLLOWS, Pieces
-from arboreval.analysis.english.session import Model
+from arboreval.analysis.english.session import Model, ModelError
 from arboreval.analysis.english.words import paragraphs, split_words
 from arboreval.analysis.structures import Analysis
-from arboreval.errors import ArborevalError
+from arboreval.cores import available_cores
+from arboreval.errors import ArborevalError, UsageError
 
 __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 
@@ -39,6 +42,8 @@ ENCODED_TOGETHER = 12
 MAX_CELLS = 1 << 19
 #: more workers would only wait for the decoders, whose Python runs one at a time; further cores share the encoders
 MAX_WORKERS = 8
+#: batches that each worker has before it; the rest wait, so that whoever leaves early does not wait for them
+BATCHES_AHEAD = 3
 
 
 class Document:
@@ -81,6 +86,15 @@ class Document:
         """How many words have been decoded."""
         return sum(len(part.upos) for part in self.parts)
 
+    @property
+    def complete(self) -> bool:
+        return self.done == len(self.forms)
+
+    def forget(self, low: int) -> None:
+        """Back to where the window that starts at this word was not decoded."""
+        keep = sum(first < low for first in self.first)
+        del self.parts[keep:], self.first[keep:], self.vectors[keep:]
+
     def window(self, limit: int) -> tuple[int, int]:
         """The next words, as many as the encoder takes; one in any case."""
         low = self.done
@@ -89,13 +103,15 @@ class Document:
 
 
 Encoded = tuple[NDArray[np.float32], NDArray[np.float32], list[NDArray[np.float32]]]
+#: a document and the words of its next window
+Stretch = tuple[Document, int, int]
 
 
 class EnglishAnalyzer:
-    """The default analyzer. Options change its speed, never its results.
+    """The default analyzer.
 
-    :param threads: how many texts are worked on at once; 0 uses all cores.
-    :param batch: most texts in a batch.
+    :param threads: how many texts are worked on at once; 0 uses all cores. Changes no result.
+    :param batch: most texts in a batch. Changes no result.
     :param folder: other weights than the bundled ones, made by ``training/export.py``.
     :param device: ``cpu``, or ``cuda`` where onnxruntime-gpu is installed.
     """
@@ -106,11 +122,15 @@ class EnglishAnalyzer:
     def __init__(self, threads: int = 0, batch: int = 32, folder: str = "", device: str = "cpu") -> None:
         providers = {"cpu": (), "cuda": ("CUDAExecutionProvider", "CPUExecutionProvider")}
         if device not in providers:
-            raise ArborevalError(f"unknown device {device!r}; known: cpu, cuda.")
+            raise UsageError(f"unknown device {device!r}; known: cpu, cuda.")
+        if threads < 0 or batch < 1:
+            raise UsageError("threads must be at least 0 (all cores), and batch at least 1.")
         cores = threads or available_cores()
-        self.workers = min(cores, MAX_WORKERS)
+        # a GPU works on one batch at a time, and has no caches to keep it small for
+        self.workers = min(cores, MAX_WORKERS) if device == "cpu" else 1
+        self.together = ENCODED_TOGETHER if device == "cpu" else batch
         self.model = Model(Path(folder) if folder else None, threads=cores // self.workers, providers=providers[device])
-        self.batch = max(batch, 1)
+        self.batch = batch
         self.layers = PROVIDES
         self._pieces = Pieces(self.model.folder / "tokenizer.json")
         self._decoder = Decoder(self.model, self.layers)
@@ -139,15 +159,14 @@ class EnglishAnalyzer:
 
     def analyze(self, texts: Iterable[str]) -> Iterator[Analysis]:
         """One analysis for each text, in input order; memory does not grow with their number."""
-        with self._pool() as pool:
+        with self._running() as run:
             before: list[Document] = []
-            running: list[Future[dict[int, Analysis]]] = []
             for documents in self._look_ahead(texts):
                 # these are begun before the ones before them are waited for: no worker is ever without work
-                begun = self._begin(documents, pool)
-                yield from self._finish(before, running, pool)
-                before, running = documents, begun
-            yield from self._finish(before, running, pool)
+                run.begin(documents)
+                yield from run.finish(before)
+                before = documents
+            yield from run.finish(before)
 
     def analyze_words(
         self,
@@ -172,17 +191,19 @@ class EnglishAnalyzer:
                     given[:, column] = -1
                     given[np.array(known, np.int64), column] = 1
             documents.append(Document(text, self._pieces, spans, given))
-        with self._pool() as pool:
-            yield from self._finish(documents, self._begin(documents, pool), pool)
+        with self._running() as run:
+            run.begin(documents)
+            yield from run.finish(documents)
 
     @contextmanager
-    def _pool(self) -> Iterator[ThreadPoolExecutor]:
-        """Threads for the workers. Whoever leaves early (on Ctrl-C, say) does not wait for batches not yet begun."""
+    def _running(self) -> Iterator[_Run]:
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="arboreval-english")
         try:
-            yield pool
+            yield _Run(self, pool)
         finally:
-            pool.shutdown(cancel_futures=True)
+            # not waited for: who leaves early (on Ctrl-C, say) leaves at once, even if it is a worker in which an
+            # abandoned stream is collected
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _look_ahead(self, texts: Iterable[str]) -> Iterator[list[Document]]:
         ahead: list[str] = []
@@ -202,39 +223,35 @@ class EnglishAnalyzer:
         self._pieces.words([text[i:j] for text, cuts in zip(texts, spans, strict=True) for i, j in cuts])
         return [Document(text, self._pieces, cuts) for text, cuts in zip(texts, spans, strict=True)]
 
-    def _begin(self, documents: Sequence[Document], pool: ThreadPoolExecutor) -> list[Future[dict[int, Analysis]]]:
-        """Sends the next window of every document that is not complete to the workers."""
-        left = [document for document in documents if document.done < len(document.forms)]
-        batches = self._batches([(document, *document.window(self.limit)) for document in left])
-        return [pool.submit(self._work, batch) for batch in batches]
+    def next_windows(self, documents: Iterable[Document]) -> list[list[Stretch]]:
+        """Batches of the next window of every document that is not complete."""
+        return self._batches(
+            [(document, *document.window(self.limit)) for document in documents if not document.complete]
+        )
 
-    def _finish(
-        self,
-        documents: Sequence[Document],
-        running: Iterable[Future[dict[int, Analysis]]],
-        pool: ThreadPoolExecutor,
-    ) -> list[Analysis]:
-        """The analyses of documents that have been begun, window after window until every one is complete."""
-        made: dict[int, Analysis] = {}
-        while running:
-            for work in running:
-                made.update(work.result())
-            running = self._begin(documents, pool)
-        return [made[id(document)] if document.forms else self._finished(document) for document in documents]
-
-    def _work(self, batch: Sequence[tuple[Document, int, int]]) -> dict[int, Analysis]:
+    def work(self, batch: Sequence[Stretch]) -> dict[int, Analysis]:
         """Encodes and decodes a batch; the analyses of the documents that it completes."""
-        pieces = [batch[at : at + ENCODED_TOGETHER] for at in range(0, len(batch), ENCODED_TOGETHER)]
-        words, roots, vectors = zip(*map(self._encode, pieces), strict=True)
-        self._decode(batch, np.concatenate(words), np.concatenate(roots), [row for rows in vectors for row in rows])
-        complete = [document for document, _, _ in batch if document.done == len(document.forms)]
-        return {id(document): self._finished(document) for document in complete}
+        try:
+            pieces = [batch[at : at + self.together] for at in range(0, len(batch), self.together)]
+            words, roots, vectors = zip(*map(self._encode, pieces), strict=True)
+            self._decode(batch, np.concatenate(words), np.concatenate(roots), [row for rows in vectors for row in rows])
+        except (ModelError, ImportError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with a text, it must not end a run
+            for document, low, _ in batch:
+                document.forget(low)
+            if len(batch) > 1:
+                return {key: analysis for one in batch for key, analysis in self.work([one]).items()}
+            document = batch[0][0]
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            return {id(document): Analysis.failed(document.text, reason, self.fingerprint)}
+        return {id(document): self._finished(document) for document, _, _ in batch if document.complete}
 
-    def _batches(self, windows: list[tuple[Document, int, int]]) -> list[list[tuple[Document, int, int]]]:
+    def _batches(self, windows: list[Stretch]) -> list[list[Stretch]]:
         """Windows of similar length together, the longest first; where they are few, a batch for every worker."""
         windows.sort(key=lambda window: _size(*window))
         most = min(self.batch, -(-len(windows) // self.workers))
-        batches: list[list[tuple[Document, int, int]]] = []
+        batches: list[list[Stretch]] = []
         for window in windows:
             size = _size(*window)
             together = len(batches[-1]) + 1 if batches else 0
@@ -243,7 +260,7 @@ class EnglishAnalyzer:
             batches[-1].append(window)
         return batches[::-1]
 
-    def _encode(self, batch: Sequence[tuple[Document, int, int]]) -> Encoded:
+    def _encode(self, batch: Sequence[Stretch]) -> Encoded:
         """Vectors of words, of texts, and (where asked for) of each text's sub-words."""
         if _size(*batch[0]) > self.limit:
             (long,) = batch
@@ -289,7 +306,7 @@ class EnglishAnalyzer:
 
     def _decode(
         self,
-        batch: Sequence[tuple[Document, int, int]],
+        batch: Sequence[Stretch],
         words: NDArray[np.float32],
         roots: NDArray[np.float32],
         vectors: Sequence[NDArray[np.float32]],
@@ -310,10 +327,10 @@ class EnglishAnalyzer:
                 end = _size(document, low, high) + 1
                 document.vectors.append(vectors[row][[*range(kept + 1), end]])
         if "rst" in self.layers:
-            self._discourse([document for document, _, _ in batch if document.done == len(document.forms)])
+            self._discourse([document for document, _, _ in batch if document.complete])
         for document, _, _ in batch:
             # word vectors of a text that is not complete yet are needed for its discourse
-            if "rst" not in self.layers or document.done == len(document.forms):
+            if "rst" not in self.layers or document.complete:
                 for part in document.parts:
                     part.words = part.words[:0]
 
@@ -328,18 +345,47 @@ class EnglishAnalyzer:
         for document, spans in zip(documents, self._decoder.discourse(texts), strict=True):
             document.discourse = spans
 
+    def empty(self, document: Document) -> Analysis:
+        """The analysis of a text without words."""
+        return empty(document.text, self.model, self.layers, self.fingerprint)
+
     def _finished(self, document: Document) -> Analysis:
-        if not document.forms:
-            return empty(document.text, self.model, self.layers, self.fingerprint)
         try:
             return assemble(document, self.model, self.layers, self.fingerprint)
         except (ArborevalError, ValueError) as error:
             return Analysis.failed(document.text, f"a structure is not well formed: {error}", self.fingerprint)
 
 
-def available_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+class _Run:
+    """Documents on their way through the workers, in the order in which they were begun."""
+
+    def __init__(self, analyzer: EnglishAnalyzer, pool: ThreadPoolExecutor) -> None:
+        self._analyzer, self._pool = analyzer, pool
+        self._waiting: deque[list[Stretch]] = deque()
+        self._running: deque[tuple[list[Stretch], Future[dict[int, Analysis]]]] = deque()
+        self._made: dict[int, Analysis] = {}
+
+    def begin(self, documents: Iterable[Document]) -> None:
+        self._waiting.extend(self._analyzer.next_windows(documents))
+        self._fill()
+
+    def finish(self, documents: Iterable[Document]) -> Iterator[Analysis]:
+        """The analyses of documents that have been begun; every one is made before the first is given."""
+        documents = list(documents)
+        while any(document.forms and id(document) not in self._made for document in documents):
+            batch, work = self._running.popleft()
+            self._made.update(work.result())
+            # what is left of long texts goes before all others
+            rest = [document for document, _, _ in batch if id(document) not in self._made]
+            self._waiting.extendleft(reversed(self._analyzer.next_windows(rest)))
+            self._fill()
+        for document in documents:
+            yield self._made.pop(id(document)) if document.forms else self._analyzer.empty(document)
+
+    def _fill(self) -> None:
+        while self._waiting and len(self._running) < BATCHES_AHEAD * self._analyzer.workers:
+            batch = self._waiting.popleft()
+            self._running.append((batch, self._pool.submit(self._analyzer.work, batch)))
 
 
 def _size(document: Document, low: int, high: int) -> int:

@@ -29,6 +29,8 @@ Remote = tuple[tuple[int, int], tuple[int, int], str]
 #: how many spans, and how many pairs of a word and its head, one call scores: so few that what they need (256 and
 #: 6,400 numbers each) stays in a core's cache
 MAX_SPANS, MAX_PAIRS = 1600, 64
+#: pairs of a predicate and a word in one call: bounds the memory of long sentences full of verbs
+MAX_ROLE_PAIRS = 1 << 14
 
 
 @dataclass
@@ -340,20 +342,37 @@ class Decoder:
         if not len(at):
             return
         sentence = np.searchsorted(batch.start, at, side="right") - 1
-        index, lengths = _padded(batch.start[sentence], batch.length[sentence])
+        lows = batch.bounds[batch.window[sentence]]
+        lengths = batch.length[sentence]
+        done = 0
+        while done < len(at):
+            # as many predicates as fit, at least one
+            pairs = np.cumsum(lengths[done:])
+            some = slice(done, done + max(int(np.searchsorted(pairs, MAX_ROLE_PAIRS, side="right")), 1))
+            paths = self._role_paths(batch, at[some], batch.start[sentence[some]], lengths[some])
+            starts = (batch.start[sentence[some]] - lows[some]).tolist()
+            for word, start, window, path in zip(
+                (at[some] - lows[some]).tolist(), starts, batch.window[sentence[some]].tolist(), paths, strict=True
+            ):
+                spans = [(start + i, start + j, role) for i, j, role in self._roles.spans(path) if role != "V"]
+                parts[window].roles.append((word, spans))
+            done = some.stop
+
+    def _role_paths(self, batch: _Batch, predicate: Ints, start: Ints, length: Ints) -> list[list[int]]:
+        """The role tags of the words around each predicate."""
+        index, lengths = _padded(start, length)
         real = np.arange(index.shape[1]) < lengths[:, None]
-        feeds = {"words": batch.words, "predicate": np.repeat(at, lengths), "word": index[real]}
+        low, high = int(start.min()), int((start + length).max())
+        feeds = {
+            "words": batch.words[low:high],
+            "predicate": np.repeat(predicate - low, lengths),
+            "word": index[real] - low,
+        }
         (tags,) = self.model.run("roles", ["tags"], feeds)
         scores = np.zeros((*index.shape, tags.shape[1]), np.float32)
         scores[real] = tags
-        paths = self._roles.decode(scores, lengths).tolist()
-        lows = batch.bounds[batch.window[sentence]]
-        starts = (batch.start[sentence] - lows).tolist()
-        for word, start, window, path in zip(
-            (at - lows).tolist(), starts, batch.window[sentence].tolist(), paths, strict=True
-        ):
-            spans = [(start + i, start + j, role) for i, j, role in self._roles.spans(path) if role != "V"]
-            parts[window].roles.append((word, spans))
+        paths: list[list[int]] = self._roles.decode(scores, lengths).tolist()
+        return paths
 
     def discourse(self, texts: Sequence[tuple[Floats, Ints, Ints]]) -> list[list[Span]]:
         """The binary discourse tree of each text, as spans over its units.

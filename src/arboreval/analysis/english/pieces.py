@@ -14,7 +14,8 @@ OPEN, PAD, CLOSE = 0, 1, 2
 #: many characters
 STRETCH = 32
 FIRST_WORD, SPACE_FOLLOWS = 1 << 6, 1 << 7
-_MEMORY = 100_000
+#: words remembered, and the most characters of one: addresses and keys rarely come again, and would fill the memory
+_MEMORY, _LONGEST = 50_000, 40
 Ids = list[int]
 Offsets = list[tuple[int, int]]
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -40,14 +41,19 @@ class Pieces:
     def words(self, forms: Sequence[str]) -> list[Word]:
         known = self._known
         new = [form for form in dict.fromkeys(forms) if form not in known]
-        if new:
-            if len(known) + len(new) > _MEMORY:
-                known = self._known = {form: known[form] for form in forms if form in known}
-            # half of a surrogate pair is no character to the tokenizer
-            valid = [_SURROGATE.sub("\ufffd", form) for form in new]
-            for form, text, cut in zip(new, valid, self._encode(valid), strict=True):
-                known[form] = self._word(form, *self._read_stretches(text, cut.ids, cut.offsets))
-        return [known[form] for form in forms]
+        if not new:
+            return [known[form] for form in forms]
+        # half of a surrogate pair is no character to the tokenizer
+        valid = [_SURROGATE.sub("\ufffd", form) for form in new]
+        read = {
+            form: self._word(form, *self._read_stretches(text, cut.ids, cut.offsets))
+            for form, text, cut in zip(new, valid, self._encode(valid), strict=True)
+        }
+        found = [read[form] if form in read else known[form] for form in forms]
+        if len(known) + len(read) > _MEMORY:
+            self._known = known = {}
+        known.update((form, word) for form, word in read.items() if len(form) <= _LONGEST)
+        return found
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
         found: list[Encoding] = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)

@@ -153,12 +153,13 @@ class Model:
         # idle threads must not take time from the decoders, nor from other sessions and processes
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # one pass instead of two, but slower than both
-        session = onnxruntime.InferenceSession(
-            str(self.folder / f"{graph}.onnx"),
-            options,
-            providers=list(self.providers),
-            disabled_optimizers=["BiasGeluFusion"],
-        )
+        path = str(self.folder / f"{graph}.onnx")
+        try:
+            session = onnxruntime.InferenceSession(
+                path, options, providers=list(self.providers), disabled_optimizers=["BiasGeluFusion"]
+            )
+        except Exception as error:
+            raise ModelError(f"onnxruntime cannot load {path}: {' '.join(str(error).split())}") from error
         if self.providers[0] not in session.get_providers():
             raise ModelError(f"{self.providers[0]} is installed but cannot be used here; leave out the device.")
         return session
