@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["assemble", "empty"]
 
+_ONE_UNIT = rst_tree.spans_to_tree([0], [])
 _lemma = lru_cache(maxsize=65536)(lemma.apply)
 
 
@@ -104,6 +105,8 @@ def _ucca(document: Document, upos: tuple[str, ...]) -> UccaGraph:
 
 
 def _rst(document: Document) -> RstTree:
+    if len(document.units) == 1:
+        return _ONE_UNIT
     return rst_tree.spans_to_tree(document.units.tolist(), document.discourse)
 
 

@@ -208,16 +208,20 @@ def _place_words(root: _Unit, punctuation: Collection[int]) -> None:
     """Put every word under the innermost unit around it."""
     for unit in _preorder(root):
         free: list[int] = []
-        position = unit.span[0]
+        position, end = unit.span
         for child in unit.children:
-            free.extend(range(position, child.span[0]))
+            if position < child.span[0]:
+                free.extend(range(position, child.span[0]))
             position = child.span[1]
-        free.extend(range(position, unit.span[1]))
-        if unit.label != PUNCTUATION:
-            for word in free:
-                if word in punctuation:
-                    mark = _Unit(PUNCTUATION, unit)
-                    mark.span, mark.terms = (word, word + 1), [word]
+        if position < end:
+            free.extend(range(position, end))
+        if not free:
+            continue
+        marks = [word for word in free if word in punctuation] if unit.label != PUNCTUATION else []
+        if marks:
+            for word in marks:
+                mark = _Unit(PUNCTUATION, unit)
+                mark.span, mark.terms = (word, word + 1), [word]
             free = [word for word in free if word not in punctuation]
         if unit is root and free:
             # words of a sentence must belong to some unit; a scene is what nearly all children of a root are
@@ -225,7 +229,12 @@ def _place_words(root: _Unit, punctuation: Collection[int]) -> None:
             scene.span, scene.terms = (free[0], free[-1] + 1), free
         else:
             unit.terms = free
-        unit.children.sort(key=lambda child: child.span)
+        if marks or unit is root:
+            unit.children.sort(key=_span)
+
+
+def _span(unit: _Unit) -> tuple[int, int]:
+    return unit.span
 
 
 def _owner(part: _Unit, siblings: Sequence[_Unit]) -> _Unit | None:

@@ -33,7 +33,8 @@ class Entities(Structure):
             end=int_array("Entities.end", self.end),
             label=strings("Entities.label", self.label),
         )
-        same_length("Entities", start=self.start, end=self.end, label=self.label)
+        if not same_length("Entities", start=self.start, end=self.end, label=self.label):
+            return
         check_spans("entity", self.start, self.end)
         overlapping = np.flatnonzero(self.start[1:] < self.end[:-1])
         if overlapping.size:

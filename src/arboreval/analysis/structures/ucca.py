@@ -116,6 +116,8 @@ class UccaGraph(Structure):
             raise StructureError(
                 f"the UCCA graph has word {int(self.term_word.max())}, the text has {len(tokens)} words."
             )
+        if tokens.n_sentences == 1:
+            return  # every node is under its root
         sentence = np.full(self.n_nodes, -1)
         sentence[list(self.roots)] = np.arange(len(self.roots))
         primary = ~self.remote
