@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import pytest
 
 import arboreval
+from arboreval.analysis.english.rst_tree import CLASSES
+from arboreval.analysis.formats import conllu, ptb, rst, ucca
 from arboreval.cli import main
 from arboreval.metrics.base import option_fields
 from arboreval.registry import BUILT_IN, metric_class
 
 ROOT = Path(__file__).resolve().parents[1]
+FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 CARDS = {path: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "metrics").glob("*.md")}
 
 
@@ -60,7 +64,70 @@ def test_readme_shows_what_is_printed(command, expected, capsys, monkeypatch):
     assert [version.sub("", line) for line in printed] == [version.sub("", line) for line in expected]
 
 
+def test_the_json_of_an_analysis_is_what_is_printed(capsys):
+    section = FORMATS.partition("## JSON of an analysis\n")[2].partition("\n## ")[0]
+    shown = json.loads(re.search(r"^```\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[1])
+    with pytest.raises(SystemExit):
+        main(["analyze", "--text", "Ann left.", "--format", "json"])
+    printed = json.loads(capsys.readouterr().out)
+    model = re.compile(r"(arboreval-en)-.*")
+    assert [model.sub(r"\1", made.pop("fingerprint")) for made in (shown, printed)] == ["arboreval-en"] * 2
+    assert shown == printed
+    described = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+    assert sorted(", ".join(described).replace("`", "").split(", ")) == sorted([*printed, "fingerprint"])
+
+
+def samples_of_parses():
+    """The samples of docs/formats.md by the ends of their files' names."""
+    return dict(re.findall(r"^\*\*`x\.txt(\..*?)`\*\*:.*?^```\n(.*?)^```", FORMATS, re.MULTILINE | re.DOTALL))
+
+
+def test_the_samples_of_parses_are_read_and_written(tmp_path):
+    text = re.search(r"^The samples are .* `x.txt` with the one line `(.*)`$", FORMATS, re.MULTILINE)[1]
+    (tmp_path / "x.txt").write_text(f"{text}\n", encoding="utf-8")
+    samples = samples_of_parses()
+    layers = {".conllu": "dep", ".ptb": "const", ".ucca.jsonl": "ucca", ".rst.jsonl": "rst"}
+    assert samples.keys() == layers.keys()
+
+    def read():
+        return list(arboreval.analyze([text], analyzer=f"files:path={tmp_path / 'x.txt'}"))
+
+    for ending, layer in layers.items():
+        path = tmp_path / f"x.txt{ending}"
+        path.write_text(samples[ending], encoding="utf-8")
+        (analysis,) = read()
+        (layer,) = analysis.layers()
+        assert (analysis.status, analysis.words) == ("ok", ["It", "rained", ".", "Ann", "stayed", "."])
+        assert layer.startswith(layers[ending])
+        path.unlink()
+    for ending, sample in samples.items():
+        (tmp_path / f"x.txt{ending}").write_text(sample, encoding="utf-8")
+    (both,) = analyses = read()
+    assert both.layers() == ("dependency", "constituency", "ucca", "rst")
+    assert both.dependency.relation == ("nsubj", "root", "punct") * 2
+    assert both.constituency.label == ("TOP", "S", "NP", "VP") * 2
+    assert both.ucca.category == ("H", "U", "F", "P", "H", "U", "A", "S")
+    assert both.rst.nested() == ["SN", "causal", 0, 1]
+    for module, sample in zip((conllu, ptb, ucca, rst), samples.values(), strict=True):
+        assert "".join(module.write(analyses)) == sample
+
+
+def test_names_of_categories_and_relations():
+    listed = re.search(r"The categories are (.*?)\.", FORMATS, re.DOTALL)[1].split(",")
+    letters = {name.split()[0] for name in listed}
+    config = json.loads((ROOT / "src/arboreval/models/en/config.json").read_text(encoding="utf-8"))
+    labels = [label.replace("ROOT", "") for label in config["labels"]["ucca"]]
+    assert letters == {letter for label in labels for letter in re.findall("[A-Z]", label)}
+    listed = re.search(r"classes of the GUM corpus: (.*?)\.", FORMATS, re.DOTALL)[1]
+    assert re.findall("`(.*?)`", listed) == list(CLASSES)
+
+
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "examples/plugin-metric/README.md"]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page}: {target}"
+        for target, heading in re.findall(r"\]\(([^)#:]+)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")):
+            path = page.parent / target
+            assert path.exists(), f"{page}: {target}"
+            if heading:
+                headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+                anchors = [re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings]
+                assert heading in anchors, f"{page}: {target}#{heading}"

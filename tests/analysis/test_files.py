@@ -10,19 +10,13 @@ import samples
 import arboreval
 from arboreval.analysis.analyzer import make_analyzer
 from arboreval.analysis.formats import conllu, ptb, rst, ucca
+from arboreval.analysis.structures import Analysis
 from arboreval.errors import InputError, UsageError
 
 ANALYSES = [samples.telescope(), samples.two_sentences()]
 
 
-def write_conllu(analyses):
-    """Blank lines have no sentences, but count."""
-    for number, analysis in enumerate(analyses, 1):
-        seg = number if analysis.tokens.n_sentences > 1 else None
-        yield "".join(map(str, conllu.from_analysis(analysis, seg))) if len(analysis) else ""
-
-
-WRITERS = {".conllu": write_conllu, ".ptb": ptb.write, ".ucca.jsonl": ucca.write, ".rst.jsonl": rst.write}
+WRITERS = {".conllu": conllu.write, ".ptb": ptb.write, ".ucca.jsonl": ucca.write, ".rst.jsonl": rst.write}
 
 
 @pytest.fixture
@@ -33,7 +27,7 @@ def text(tmp_path, monkeypatch):
     path = tmp_path / "x.txt"
     lines = [ANALYSES[0].text, "", ANALYSES[1].text]
     path.write_text("\n".join(lines) + "\n")
-    filler = samples.simple("")  # writes nothing, but is counted
+    filler = Analysis.empty("", frozenset({"dep", "const", "ucca", "rst"}), "")  # writes nothing, but is counted
     for suffix, write in WRITERS.items():
         written = "".join(write([ANALYSES[0], filler, ANALYSES[1]]))
         (tmp_path / f"x.txt{suffix}").write_text(written)

@@ -215,6 +215,27 @@ def test_rs3_errors_name_file_and_line(old, new, message):
         rs3.parse_tree(RS3.replace(old, new, 1), "x.rs3")
 
 
+def test_a_lone_surrogate_is_no_rs3():
+    assert "all day" in RS3.splitlines()[12]
+    with pytest.raises(StructureError, match=r"^x.rs3, line 13: U\+DC00 is a lone surrogate, which XML cannot hold.$"):
+        rs3.parse_tree(RS3.replace("all day", "all\udc00 day"), "x.rs3")
+
+
+@pytest.mark.parametrize("character", ["\0", "\x0b", "\x1f", "\ud800", "\ufffe", "\uffff"])
+def test_what_xml_cannot_hold_is_not_written(character):
+    words, reason = (
+        ("He", "left", f"it{character}"),
+        f"cannot be written as XML: its character 3 is U+{ord(character):04X}",
+    )
+    with pytest.raises(StructureError) as caught:
+        rs3.to_rs3(rst.Segment(words, (True,) * 3, (0, 2), RstTree.from_nested([0, 2], ["NS", "cause", 0, 1])))
+    assert str(caught.value) == f"word 3, {words[2]!r}, {reason}."
+    relation = f"as{character}"
+    with pytest.raises(StructureError) as caught:
+        rs3.to_rs3(rst.from_edus(["a", "b"], ["NS", relation, 0, 1]))
+    assert str(caught.value) == f"the relation, {relation!r}, {reason}."
+
+
 def test_what_only_json_can_hold():
     segment = rst.from_edus(["a", "b", "c"], ["SNS", "x", 0, 1, 2])
     empty = rst.Segment((), (), (), None)

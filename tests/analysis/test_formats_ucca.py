@@ -157,6 +157,33 @@ def test_xml_errors_name_file_and_line(old, new, message):
         ucca.parse_passage(XML.replace(old, new, 1), "x.xml")
 
 
+def test_a_lone_surrogate_is_no_xml():
+    with pytest.raises(StructureError, match=r"^x.xml, line 4: U\+D83D is a lone surrogate, which XML cannot hold.$"):
+        ucca.parse_passage(XML.replace("Dogs", "Dogs\ud83d"), "x.xml")
+
+
+@pytest.mark.parametrize("character", ["\0", "\x0b", "\x1f", "\ud800", "\ufffe", "\uffff"])
+def test_what_xml_cannot_hold_is_not_written(character):
+    def error(**fields):
+        with pytest.raises(StructureError) as caught:
+            ucca.to_xml(ucca.parse_json(json.dumps(RECORD | fields)))
+        return str(caught.value)
+
+    code = f"U+{ord(character):04X}"
+    tokens = ["Tired", ",", f"he{character}", "gave", "up", "."]
+    assert error(tokens=tokens) == f"word 3, {tokens[2]!r}, cannot be written as XML: its character 3 is {code}."
+    assert error(id=character) == f"the id, {character!r}, cannot be written as XML: its character 1 is {code}."
+    edges = [[0, 1, f"H|{character}", 0], *RECORD["edges"][1:]]
+    expected = f"a category of node 0, {character!r}, cannot be written as XML: its character 1 is {code}."
+    assert error(edges=edges) == expected
+
+
+def test_odd_characters_that_xml_can_hold():
+    words = ["a\tb\nc\rd", "\x7f\x85", "\ud7ff\ue000\ufffd", "\U00010000\U0010ffff", "<&>\"'", "]]>"]
+    sentence = ucca.parse_json(json.dumps(RECORD | {"tokens": words}))
+    assert ucca.parse_passage(ucca.to_xml(sentence)).words == tuple(words)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_round_trip(data):

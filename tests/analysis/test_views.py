@@ -118,6 +118,12 @@ def test_by_without_passive_is_a_preposition():
         ("ud2", "dog/NN 3 nmod:poss\n's/POS 1 case\ntail/NN 0 root", ["poss(3,1)", "possessive(1,2)", "root(0,3)"]),
         ("clear", "dog/NN 3 poss\n's/POS 1 case\ntail/NN 0 ROOT", ["poss(3,1)", "possessive(1,2)", "root(0,3)"]),
         ("ud2", "not/RB 2 advmod\nnow/RB 0 root\nsoon/RB 2 advmod", ["neg(2,1)", "root(0,2)", "advmod(2,3)"]),
+        # "no" negates as an adverb; a determiner stays one
+        (
+            "ud2",
+            "no/RB 2 advmod\nlonger/RBR 3 advmod\nhas/VBZ 0 root\nno/DT 5 det\nmoney/NN 3 obj",
+            ["neg(2,1)", "advmod(3,2)", "root(0,3)", "det(5,4)", "dobj(3,5)"],
+        ),
         (
             "ud2",
             "left/VBD 0 root\nyesterday/NN 1 obl:unmarked\nmiles/NNS 1 obl:unmarked",
@@ -173,6 +179,56 @@ def test_by_without_passive_is_a_preposition():
 )
 def test_collapsed(scheme, rows, expected):
     assert edges(rows, scheme) == expected
+
+
+@pytest.mark.parametrize(
+    ("ud", "clear", "expected"),
+    [
+        (
+            "go/VB 0 root\nto/IN 5 case\nand/CC 4 cc\nfrom/IN 2 conj\nschool/NN 1 obl",
+            "go/VB 0 ROOT\nto/IN 1 prep\nand/CC 2 cc\nfrom/IN 2 conj\nschool/NN 4 pobj",
+            ["root(0,1)", "prep(1,2)", "conj_and(2,4)", "pobj(4,5)"],
+        ),
+        (
+            "rule/NN 0 root\nfor/IN 9 case\n,/, 4 punct\nby/IN 2 conj\n,/, 7 punct\nor/CC 7 cc\nof/IN 2 conj\n"
+            "the/DT 9 det\npeople/NNS 1 nmod",
+            "rule/NN 0 ROOT\nfor/IN 1 prep\n,/, 2 punct\nby/IN 2 conj\n,/, 4 punct\nor/CC 4 cc\nof/IN 4 conj\n"
+            "the/DT 9 det\npeople/NNS 7 pobj",
+            ["root(0,1)", "prep(1,2)", "conj_or(2,4)", "conj_or(2,7)", "det(9,8)", "pobj(7,9)"],
+        ),
+        (
+            "is/VBZ 2 aux:pass\nread/VBN 0 root\nby/IN 6 case\nor/CC 5 cc\nto/IN 3 conj\nus/PRP 2 obl:agent",
+            "is/VBZ 2 auxpass\nread/VBN 0 ROOT\nby/IN 2 agent\nor/CC 3 cc\nto/IN 3 conj\nus/PRP 5 pobj",
+            ["auxpass(2,1)", "root(0,2)", "agent(2,3)", "conj_or(3,5)", "pobj(5,6)"],
+        ),
+        (
+            "ate/VBD 0 root\nbefore/IN 5 mark\nor/CC 4 cc\nafter/IN 2 conj\nswimming/VBG 1 advcl",
+            "ate/VBD 0 ROOT\nbefore/IN 1 prep\nor/CC 2 cc\nafter/IN 2 conj\nswimming/VBG 4 pcomp",
+            ["root(0,1)", "prep(1,2)", "conj_or(2,4)", "pcomp(4,5)"],
+        ),
+        # several prepositions, of which one is coordinated
+        (
+            "ran/VBD 0 root\nfrom/IN 6 case\nbehind/IN 6 case\nor/CC 5 cc\nunder/IN 3 conj\nit/PRP 1 obl",
+            "ran/VBD 0 ROOT\nfrom/IN 1 prep\nbehind/IN 2 prep\nor/CC 3 cc\nunder/IN 3 conj\nit/PRP 5 pobj",
+            ["root(0,1)", "prep(1,2)", "prep(2,3)", "conj_or(3,5)", "pobj(5,6)"],
+        ),
+    ],
+)
+def test_prepositions_that_share_their_object(ud, clear, expected):
+    assert edges(clear, "clear") == expected
+    assert edges(ud) == expected
+
+
+@pytest.mark.parametrize(("scheme", "above_or"), [("ud2", 5), ("clear", 2)])
+def test_roots_with_the_relations_of_other_words(scheme, above_or):
+    # the last word must not be taken for the head of the root
+    rows = f"And/CC 2 cc\nleft/VBD 0 conj\nthen/RB 2 advmod\nor/CC {above_or} cc\nx/VBD 2 conj"
+    assert edges(rows, scheme) == ["cc(2,1)", "conj(0,2)", "advmod(2,3)", "conj_or(2,5)"]
+
+
+def test_a_root_is_no_agent():
+    rows = "By/IN 2 case\nhim/PRP 0 obl\nwhen/WRB 5 advmod\nwas/VBD 5 aux:pass\nseen/VBN 2 acl"
+    assert edges(rows)[0] == "prep_by(0,2)"
 
 
 def test_unknown_schemes_are_refused():
@@ -238,6 +294,11 @@ def test_views_of_any_tree_are_well_formed(data):
         kept = [word for _, _, word in found]
         assert kept == sorted(set(kept))
         assert all(head == -1 or head in kept for head, _, _ in found)
+        above = {word: head for head, _, word in found}
+        for word in kept:
+            for _ in kept:
+                word = above.get(word, -1)
+            assert word == -1  # there is no cycle
 
 
 def subtree_families(heads):

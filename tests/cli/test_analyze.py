@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sqlite3
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,13 @@ def test_text(run):
     assert "constituents" not in out
 
 
+@pytest.mark.parametrize("format_", ["json", "ptb"])
+def test_spaces_between_layers(run, format_):
+    expected = analyze(run, "x.txt", "--layers", "dep,const", "--format", format_)
+    assert expected[0] == 0
+    assert analyze(run, "x.txt", "--layers", " dep, const ", "--format", format_) == expected
+
+
 def test_json_is_what_the_function_gives(run):
     code, out, _ = analyze(run, "x.txt", "--format", "json")
     assert code == 0
@@ -108,6 +117,43 @@ def test_texts_standard_input_gzip_and_limit(run, here, monkeypatch):
     assert analyze(run, "x.txt", "--limit", "1")[1] == analyze(run, "--text", TEXTS[0])[1]
 
 
+def interrupted_at(text, monkeypatch):
+    """The analyzer gets Ctrl-C when it comes to a text."""
+    one = samples.SampleAnalyzer._one
+
+    def interrupted(self, given):
+        if given == text:
+            raise KeyboardInterrupt
+        return one(self, given)
+
+    monkeypatch.setattr(samples.SampleAnalyzer, "_one", interrupted)
+
+
+def test_an_interrupted_command_says_what_it_left(run, here, monkeypatch):
+    interrupted_at(TEXTS[1], monkeypatch)
+    code, out, err = analyze(run, "x.txt", "--no-cache")
+    assert (code, err) == (130, "\ninterrupted; the output is not complete.\n")
+    assert out.startswith("[1] The girl")
+    assert "[2]" not in out
+    before = sorted(here.iterdir())
+    assert analyze(run, "x.txt", "--no-cache", "-o", "out") == (130, "", "\ninterrupted; nothing was written.\n")
+    assert sorted(here.iterdir()) == before
+    interrupted_at(TEXTS[0], monkeypatch)
+    assert analyze(run, "x.txt", "--no-cache") == (130, "", "\ninterrupted; nothing was written.\n")
+
+
+def test_a_pipe_got_a_part_before_the_interruption(run, here, monkeypatch):
+    interrupted_at(TEXTS[1], monkeypatch)
+    os.mkfifo(here / "fifo")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((here / "fifo").read_text()), daemon=True)
+    reader.start()
+    got = analyze(run, "x.txt", "--no-cache", "-o", "fifo", "--format", "json")
+    reader.join(10)
+    assert got == (130, "", "\ninterrupted; the output is not complete.\n")
+    assert from_json(read[0], Analysis) == samples.telescope()
+
+
 def test_some_texts_failed_is_exit_3(run, here):
     (here / "f.txt").write_text("fail one\nfine\nfail two\n")
     code, out, err = analyze(run, "f.txt", "--format", "json")
@@ -132,6 +178,7 @@ def test_some_texts_failed_is_exit_3(run, here):
         (["x.txt", "--analyzer", "smaple"], 2, "error: unknown analyzer 'smaple'. Did you mean 'sample'?"),
         (["x.txt", "--analyzer", "files"], 4, "error: x.txt has no parses beside it"),
         (["--text", "a", "--analyzer", "files"], 2, "error: the analyzer 'files' needs the file"),
+        (["x.txt", "-o", "."], 2, "error: cannot write .: Is a directory."),
         (["x.txt", "-o", "nowhere/out"], 2, "error: cannot write nowhere/out: there is no folder nowhere."),
     ],
 )

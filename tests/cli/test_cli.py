@@ -285,3 +285,16 @@ def test_ctrl_c_leaves_nothing_behind(files_of, jobs):
     assert (code, out) == (130, "")
     assert err == "\ninterrupted; nothing was written.\n"
     assert sorted(p.name for p in files_of.iterdir()) == before
+
+
+def test_an_interruption_between_two_outputs(run, files_of, monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arboreval.report.mtme.write_mtme", interrupted)
+    args = ["score", "a.txt", "-r", "r.txt", "-m", "chrf", "-q", "--format", "tsv", "--mtme", "m"]
+    code, out, err = run(*args)
+    assert (code, err) == (130, "\ninterrupted; the output is not complete.\n")
+    assert out.startswith("system\tmetric\tvalue")
+    assert run(*args, "-o", "out") == (130, "", "\ninterrupted; the output is not complete.\n")
+    assert (files_of / "out").read_text() == out

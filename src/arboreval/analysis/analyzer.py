@@ -100,12 +100,17 @@ def parse_options(name: str, cls: Any, texts: dict[str, str]) -> dict[str, Any]:
     return values
 
 
+def layer_names(layers: str | Iterable[str]) -> list[str]:
+    """The names in a list, or in a text with commas and perhaps spaces."""
+    names = layers.split(",") if isinstance(layers, str) else layers
+    return [name.strip() for name in names if name.strip()]
+
+
 def parse_layers(layers: str | Iterable[str] | None, provided: frozenset[str], name: str) -> frozenset[str]:
     """The layers asked for, checked. None is all that the analyzer provides, save vectors, which are large."""
     if layers is None:
         return provided - {"vectors"} | {"tokens"}
-    names = layers.split(",") if isinstance(layers, str) else list(layers)
-    asked = [layer.strip() for layer in names if layer.strip()]
+    asked = layer_names(layers)
     for layer in asked:
         if layer not in FIELDS:
             raise UsageError(unknown_name("layer", layer, FIELDS))

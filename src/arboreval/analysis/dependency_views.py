@@ -61,7 +61,8 @@ _CLEAR_LABELS = {
     "oprd": "dobj",
     "relcl": "rcmod",
 }
-_NEGATIONS = frozenset({"not", "n't", "n’t", "nt", "never"})
+# adverbs; the determiner "no" of "no money" stays one
+_NEGATIONS = frozenset({"not", "n't", "n’t", "nt", "never", "no"})
 # bare noun phrases with these lemmas say when something happens (tmod); the others are npadvmod
 _TIMES = frozenset(
     {"second", "minute", "hour", "day", "week", "weekend", "month", "year", "decade", "century", "time", "moment"}
@@ -162,7 +163,10 @@ class _Ud(_View):
     def edges(self) -> tuple[Edge, ...]:
         dropped = {w for w in range(len(self.tree)) if self.tree.relation[w] == "punct"}
         relation = [self.label(word, dropped) for word in range(len(self.tree))]
-        return self.kept(self.tree.head.tolist(), relation, dropped)
+        head = self.tree.head.tolist()
+        for word in range(len(self.tree)):
+            self.coordinate(word, head, relation, dropped)
+        return self.kept(head, relation, dropped)
 
     def label(self, word: int, dropped: set[int]) -> str:
         """The Stanford relation of a word; function words that went into it are added to ``dropped``."""
@@ -204,6 +208,8 @@ class _Ud(_View):
     def conjunct(self, word: int, dropped: set[int]) -> str:
         """The conjunction is the conjunct's own, or that of the next conjunct that has one: "a, b and c"."""
         first = int(self.tree.head[word])
+        if first < 0:  # a root with this label is no second conjunct
+            return "conj"
         later = [w for w in self.tree.children[first] if w >= word and self.tree.relation[w].startswith("conj")]
         own = self.with_fixed(self.below(word, "cc"))
         dropped.update(own)
@@ -217,8 +223,28 @@ class _Ud(_View):
             return []
         return [w for w in self.below(word, "mark") if self.forms[w] not in _SUBORDINATORS]
 
+    def coordinate(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
+        """Prepositions that share their object ("to and from school") stay words, with the object below the last.
+
+        Stanford's graphs have two edges here, prep_to and prep_from; with one edge a word, either would be lost. So
+        the edges are those of trees with prepositions on top, where only one with an object of its own is collapsed.
+        """
+        markers = [w for w in self.below(word, "case", "mark") if w in dropped]
+        prepositions = list(markers)
+        for each in prepositions:
+            prepositions.extend(w for w in self.below(each, "conj") if w < word)
+        if len(prepositions) == len(markers):
+            return
+        dropped.difference_update(self.with_fixed(markers))
+        kind = relation[word].partition("_")[0]
+        head[markers[0]], relation[markers[0]] = head[word], "agent" if kind == "agent" else "prep"
+        for upper, lower in pairwise(markers):
+            head[lower], relation[lower] = upper, "prep"
+        head[word], relation[word] = max(prepositions), "pcomp" if kind == "prepc" else "pobj"
+
     def is_passive(self, word: int) -> bool:
-        return bool(self.below(int(self.tree.head[word]), "nsubj:pass", "csubj:pass", "aux:pass"))
+        verb = int(self.tree.head[word])
+        return verb >= 0 and bool(self.below(verb, "nsubj:pass", "csubj:pass", "aux:pass"))
 
     def with_fixed(self, words: list[int]) -> list[int]:
         """The words with the other parts of fixed expressions: "because" with its "of"."""
@@ -296,12 +322,14 @@ class _Clear(_View):
     def conjunct(self, word: int, dropped: set[int]) -> tuple[int, str]:
         """First conjunct and relation. Conjuncts form a chain; each conjunction hangs below the conjunct before it."""
         first = int(self.tree.head[word])
-        while first >= 0 and self.tree.relation[first] == "conj":
+        if first < 0:  # a root with this label is no second conjunct
+            return first, "conj"
+        while self.tree.head[first] >= 0 and self.tree.relation[first] == "conj":
             first = int(self.tree.head[first])
         before: int | None = int(self.tree.head[word])
         while before is not None:
             after = next(iter(self.below(before, "conj")), None)
-            words = [w for w in self.below(before, "cc") if after is not None and w < after]
+            words = [w for w in self.below(before, "cc") if after is not None and before < w < after]
             if words:
                 dropped.update(words)
                 return first, f"conj_{self.phrase(words)}"

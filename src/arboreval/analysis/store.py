@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from arboreval.analysis.codec import FORMAT, from_msgpack, to_msgpack
-from arboreval.analysis.store_file import SCHEMA, UnusableError, is_database, is_ours, prepare, prune, shrink
+from arboreval.analysis.store_file import (
+    SCHEMA,
+    UnusableError,
+    is_database,
+    is_ours,
+    is_removable,
+    prepare,
+    prune,
+    shrink,
+)
 from arboreval.analysis.structures import Analysis
 from arboreval.errors import InputError, StructureError, UsageError
 
@@ -261,8 +270,17 @@ class Store:
         except (sqlite3.Error, OSError, UnusableError) as error:
             self._disconnect()
             what = "read" if action == "read" else "changed"
-            hint = " `arboreval cache clear` removes it." if is_ours(self.path) else ""
-            raise InputError(f"the cache {self.path} cannot be {what} ({_reason(error)}).{hint}") from error
+            raise InputError(
+                f"the cache {self.path} cannot be {what} ({_reason(error)}).{self._hint(error)}"
+            ) from error
+
+    def _hint(self, error: Exception) -> str:
+        """What to do about a cache that cannot be used; to remove it is no help where it cannot be removed."""
+        if _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return " Another process is at work with it; try again when that has ended."
+        if not is_removable(self.path):
+            return " It cannot be removed either; set ARBOREVAL_CACHE to another folder."
+        return " `arboreval cache clear` removes it." if is_ours(self.path) else ""
 
     def _guarded(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Does something with the database; what goes wrong is a warning, and not tried again in this run."""
@@ -275,8 +293,7 @@ class Store:
             return None
 
     def _give_up(self, action: str, error: Exception) -> None:
-        code = getattr(error, "sqlite_errorcode", None)
-        primary = None if code is None else code & 0xFF
+        primary = _primary_code(error)
         self._writable = False
         reason = _reason(error)
         if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL) or (
@@ -310,6 +327,11 @@ class Store:
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
             connection.close()
+
+
+def _primary_code(error: Exception) -> int | None:
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
 
 
 def _reason(error: Exception) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from pathlib import Path
 
 SCHEMA = 1
@@ -11,6 +13,8 @@ APPLICATION = 0x41726245
 _MAGIC = b"SQLite format 3\0"
 #: pruning goes below the limit by this share, so that it does not start over with the next entry
 _PRUNE_TO = 0.9
+#: about the bytes that an entry takes besides its value: key, checksum, analyzer, and its places in three indexes
+_BESIDE_VALUE = 200
 
 _TABLES = """
 CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum BLOB NOT NULL, analyzer TEXT NOT NULL,
@@ -67,6 +71,17 @@ def is_database(path: Path) -> bool:
     return _header(path)[:16] in (b"", _MAGIC)
 
 
+def is_removable(path: Path) -> bool:
+    """Whether this user may remove the file; from a folder such as ``/tmp`` only its owner may."""
+    try:
+        folder = path.parent.stat()
+        if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (0, folder.st_uid, path.stat().st_uid):
+            return False
+    except OSError:
+        return False
+    return os.access(path.parent, os.W_OK | os.X_OK)
+
+
 def _header(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(100)
@@ -80,26 +95,34 @@ def prune(db: sqlite3.Connection, limit: int | None, before: int | None, *, exac
             removed += db.execute("DELETE FROM entries WHERE used < ?", (before,)).rowcount
     if limit is not None and _used_bytes(db) > limit:
         target = limit if exact else int(limit * _PRUNE_TO)
-        # a transaction for each batch, so that others need not wait for the whole
-        while count := _delete_oldest(db, _used_bytes(db) - target):
+        room: float = db.execute("SELECT TOTAL(size + ?) FROM entries", (_BESIDE_VALUE,)).fetchone()[0]
+        while (used := _used_bytes(db)) > target:
+            # Pages become free when they are nearly empty, so what entries free is seen late and then at once; the
+            # share of the entries that is the share of bytes too many would go past the target, half of it does not.
+            count, freed = _delete_oldest(db, room * (used - target) / used / 2)
+            if not count:
+                break
             removed += count
+            room -= freed
     if removed:
         shrink(db)
     return removed
 
 
-def _delete_oldest(db: sqlite3.Connection, excess: float) -> int:
-    """Deletes entries of nearly so many bytes. Less than asked: an entry takes more room than its value, so the
-    caller comes closer in steps."""
+def _delete_oldest(db: sqlite3.Connection, room: float) -> tuple[int, int]:
+    """Deletes the longest unused entries, as many as take this room but at least one, and tells their number and
+    room. A transaction for each thousand, so that others need not wait for the whole."""
     chosen: list[tuple[int]] = []
+    freed = 0
     with db:
         for rowid, size in db.execute("SELECT rowid, size FROM entries ORDER BY used, rowid LIMIT 1000").fetchall():
-            if excess <= 0:
+            takes = size + _BESIDE_VALUE
+            if chosen and freed + takes > room:
                 break
             chosen.append((rowid,))
-            excess -= 1.25 * size
+            freed += takes
         db.executemany("DELETE FROM entries WHERE rowid = ?", chosen)
-    return len(chosen)
+    return len(chosen), freed
 
 
 def _used_bytes(db: sqlite3.Connection) -> int:

@@ -17,6 +17,7 @@ from arboreval.cli.doctor import doctor
 from arboreval.cli.explain import explain
 from arboreval.cli.list_show import list_, show
 from arboreval.cli.meta import meta
+from arboreval.cli.output import Given
 from arboreval.cli.score import score
 from arboreval.errors import ArborevalError, ExitCode
 
@@ -40,11 +41,13 @@ for command in (score, compare, explain, analyze, meta, agree, list_, show, cach
 def main(args: list[str] | None = None) -> None:
     """Runs the command line and turns every outcome into its exit code."""
     arguments = sys.argv[1:] if args is None else args
+    given = Given()
     try:
-        code = cli.main(arguments, prog_name="arboreval", standalone_mode=False)
+        code = cli.main(arguments, prog_name="arboreval", standalone_mode=False, obj=given)
         sys.stdout.flush()
-    except click.exceptions.Abort:  # click's word for Ctrl-C
-        click.echo("interrupted; nothing was written.", err=True)
+    except (click.exceptions.Abort, KeyboardInterrupt):  # Abort is click's word for Ctrl-C
+        what = "the output is not complete" if given.begun else "nothing was written"
+        click.echo(f"interrupted; {what}.", err=True)
         code = ExitCode.INTERRUPTED
     except click.ClickException as error:
         error.show()

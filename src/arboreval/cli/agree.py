@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from arboreval.cli.common import FORMATS, emit
+from arboreval.cli.common import FORMATS
+from arboreval.cli.output import emit
 from arboreval.errors import UsageError
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arboreval.cli.analysis_options import analysis_options, plain_warnings
+from arboreval.cli.output import writer
 from arboreval.errors import ExitCode, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def analyze(
     """
     from itertools import islice
 
-    from arboreval.analysis.analyzer import DEFAULT_ANALYZER, make_analyzer
+    from arboreval.analysis.analyzer import DEFAULT_ANALYZER, layer_names, make_analyzer
     from arboreval.api_analysis import analyze as run
 
     if (file is None) == (not texts):
@@ -72,12 +73,12 @@ def analyze(
         raise UsageError(f"cannot write {output}: there is no folder {output.parent}.")
     lines: Iterable[str] = _lines(file) if file is not None else texts
     made = make_analyzer(analyzer or DEFAULT_ANALYZER, files=[file] if file not in (None, _STDIN) else [])
-    if format_ == "ptb" and "const" not in (made.provides if layers is None else layers.split(",")):
+    if format_ == "ptb" and "const" not in (made.provides if layers is None else layer_names(layers)):
         raise UsageError("the format ptb needs the layer const.")
     count: dict[str, int] = {"ok": 0, "degraded": 0, "failed": 0}
     with plain_warnings():
         analyses = run(islice(lines, limit), analyzer=made, layers=layers, encoder=encoder, cache=not no_cache)
-        with _writer(output) as write:
+        with writer(output) as write:
             if format_ == "html":
                 title = f"Analysis of {Path(file).name if file not in (None, _STDIN) else 'a text'}"
                 write(_page(_counted(analyses, count), title))
@@ -95,18 +96,6 @@ def _counted(analyses: Iterable[Analysis], count: dict[str, int]) -> Iterator[An
     for analysis in analyses:
         count[analysis.status] += 1
         yield analysis
-
-
-@contextmanager
-def _writer(output: Path | None) -> Iterator[Callable[[str], object]]:
-    if output is None:
-        # a lone surrogate in a text must not lose the rest
-        yield lambda text: click.echo(text.encode("utf-8", "replace").decode(), nl=False)
-        return
-    from arboreval.report.files import opened_atomically
-
-    with opened_atomically(output) as file:
-        yield lambda text: file.write(text.encode("utf-8", "replace").decode())
 
 
 def _lines(path: str) -> Iterator[str]:
@@ -156,13 +145,13 @@ def _conllu(analysis: Analysis, number: int) -> str:
     from arboreval.analysis.formats.conllu import from_analysis
 
     # a text without words has no sentences; the numbers of the others tell where it was
-    return "".join(map(str, from_analysis(analysis, number))) if len(analysis) else ""
+    return "".join(map(str, from_analysis(analysis, number)))
 
 
 def _ptb(analysis: Analysis, number: int) -> str:
     from arboreval.analysis.formats.ptb import from_analysis
 
-    return "".join(f"# seg = {number}\n{tree}\n" for tree in from_analysis(analysis)) if len(analysis) else ""
+    return "".join(f"# seg = {number}\n{tree}\n" for tree in from_analysis(analysis))
 
 
 _RENDER = {"text": _text, "json": _json, "conllu": _conllu, "ptb": _ptb}

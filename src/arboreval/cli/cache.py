@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from arboreval.cli.output import echo
+
 
 @click.group()
 def cache() -> None:
@@ -20,11 +22,11 @@ def info() -> None:
     from arboreval.analysis.store import Store
 
     found = Store().info()
-    click.echo(f"file     {found.path}{'' if found.path.exists() else ' (not there yet)'}")
-    click.echo(f"entries  {found.entries:,}")
-    click.echo(f"size     {_bytes(found.size)} of at most {_bytes(found.limit)}")
+    echo(f"file     {found.path}{'' if found.path.exists() else ' (not there yet)'}")
+    echo(f"entries  {found.entries:,}")
+    echo(f"size     {_bytes(found.size)} of at most {_bytes(found.limit)}")
     for analyzer, (entries, size) in found.analyzers.items():
-        click.echo(f"  {analyzer or 'unknown'}: {entries:,} entries, {_bytes(size)}")
+        echo(f"  {analyzer or 'unknown'}: {entries:,} entries, {_bytes(size)}")
     _scores()
 
 
@@ -37,11 +39,11 @@ def _scores() -> None:
         scores = store_info()
     if not scores.path.exists():
         return
-    click.echo(f"scores   {scores.path}")
-    click.echo(f"entries  {sum(count for count, _ in scores.metrics.values()):,}")
-    click.echo(f"size     {_bytes(scores.size)}")
+    echo(f"scores   {scores.path}")
+    echo(f"entries  {sum(count for count, _ in scores.metrics.values()):,}")
+    echo(f"size     {_bytes(scores.size)}")
     for metric, (entries, size) in scores.metrics.items():
-        click.echo(f"  {metric}: {entries:,} entries, {_bytes(size)}")
+        echo(f"  {metric}: {entries:,} entries, {_bytes(size)}")
 
 
 @cache.command()
@@ -51,7 +53,7 @@ def verify() -> int:
     from arboreval.errors import ExitCode
 
     good, bad = Store().verify()
-    click.echo(f"{good:,} sound, {bad:,} damaged{' (removed)' if bad else ''}")
+    echo(f"{good:,} sound, {bad:,} damaged{' (removed)' if bad else ''}")
     return ExitCode.SOME_FAILED if bad else ExitCode.OK
 
 
@@ -63,7 +65,7 @@ def prune(max_size: str | None, unused: float | None) -> None:
     from arboreval.analysis.store import Store, parse_size
 
     removed = Store().prune(None if max_size is None else parse_size(max_size), unused)
-    click.echo(f"{removed:,} entries removed")
+    echo(f"{removed:,} entries removed")
 
 
 @cache.command()
@@ -72,10 +74,10 @@ def clear() -> None:
     from arboreval.analysis.store import Store
     from arboreval.meta.score_store import ScoreStore, store_info
 
-    click.echo(f"{Store().clear():,} entries removed")
+    echo(f"{Store().clear():,} entries removed")
     if store_info().path.exists():
         scores = ScoreStore()
-        click.echo(f"{scores.clear():,} scores removed")
+        echo(f"{scores.clear():,} scores removed")
         scores.close()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arboreval.cli.analysis_options import analysis_options, plain_warnings
+from arboreval.cli.output import emit
 from arboreval.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -136,15 +137,6 @@ def exit_code(report: Report, thresholds: Sequence[tuple[str, float]]) -> int:
     if missed:
         return ExitCode.BELOW_THRESHOLD
     return ExitCode.SOME_FAILED if report.failures else ExitCode.OK
-
-
-def emit(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    from arboreval.report.files import write_atomically
-
-    write_atomically(output, text)
 
 
 def print_input_report(report: Report) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from arboreval.cli.output import echo
+
 REQUIRED = (
     "click", "jinja2", "msgspec", "numpy", "onnxruntime", "platformdirs", "regex", "rich", "rouge-score", "sacrebleu",
     "scipy", "tokenizers",
@@ -32,25 +34,25 @@ def doctor() -> int:
     from arboreval.registry import registrations
 
     broken = False
-    click.echo(f"arboreval {__version__}")
+    echo(f"arboreval {__version__}")
     cores = f"{available_cores()} of {os.cpu_count()} cores"
-    click.echo(f"python {platform.python_version()} ({sys.implementation.name}), {cores}")
-    click.echo(f"platform {platform.platform()}")
-    click.echo("packages")
+    echo(f"python {platform.python_version()} ({sys.implementation.name}), {cores}")
+    echo(f"platform {platform.platform()}")
+    echo("packages")
     for name in REQUIRED:
         found = _version(name)
         broken |= found is None
-        click.echo(f"  {name} {found or 'MISSING: reinstall arboreval'}")
+        echo(f"  {name} {found or 'MISSING: reinstall arboreval'}")
     for name, purpose in OPTIONAL.items():
-        click.echo(f"  {name} {_version(name) or f'not installed; {purpose}'}")
-    click.echo("metrics")
+        echo(f"  {name} {_version(name) or f'not installed; {purpose}'}")
+    echo("metrics")
     for metric, registration in sorted(registrations().items()):
         try:
             registration.load()
             state = "ok"
         except (ArborevalError, AttributeError) as error:
             broken, state = True, f"BROKEN: {error}"
-        click.echo(f"  {metric} ({registration.distribution}): {state}")
+        echo(f"  {metric} ({registration.distribution}): {state}")
     return ExitCode.MISSING_EXTRA if broken else ExitCode.OK
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from arboreval.cli.analysis_options import analysis_options, plain_warnings
-from arboreval.cli.common import emit
+from arboreval.cli.output import emit
 from arboreval.errors import ExitCode, UsageError
 
 FORMATS = ("text", "json", "html")

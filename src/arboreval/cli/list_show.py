@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from arboreval.cli.output import echo
+
 
 @click.command("list")
 def list_() -> None:
@@ -18,7 +20,7 @@ def list_() -> None:
         direction = "↑" if info.higher_is_better else "↓"
         origin = where[name].distribution
         plugin = "" if origin == "arboreval" else f"  [{origin}]"
-        click.echo(f"{name:{width}}  {direction}  {','.join(info.languages):4} {info.summary}{plugin}")
+        echo(f"{name:{width}}  {direction}  {','.join(info.languages):4} {info.summary}{plugin}")
 
 
 @click.command()
@@ -39,12 +41,12 @@ def show(metric: str) -> None:
         ("levels", " and ".join(levels[level] for level in info.levels)),
         ("citation", info.citation),
     ]
-    click.echo(f"{info.name}: {info.summary}\n")
+    echo(f"{info.name}: {info.summary}\n")
     for name, text in rows:
-        click.echo(click.wrap_text(text, width=100, initial_indent=f"{name:11} ", subsequent_indent=" " * 12))
-    click.echo("\noptions")
+        echo(click.wrap_text(text, width=100, initial_indent=f"{name:11} ", subsequent_indent=" " * 12))
+    echo("\noptions")
     for f in option_fields(cls):
         choices = f" ({'|'.join(f.metadata['choices'])})" if f.metadata["choices"] else ""
         default = str(f.default).lower() if isinstance(f.default, bool) else f.default
         shown = "" if default is None else f"  [default: {default}]"
-        click.echo(f"  {f.name}{choices}\n      {f.metadata['help']}{shown}")
+        echo(f"  {f.name}{choices}\n      {f.metadata['help']}{shown}")

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from arboreval.cli.analysis_options import analysis_options
-from arboreval.cli.common import FORMATS, emit
+from arboreval.cli.common import FORMATS
+from arboreval.cli.output import emit
 from arboreval.errors import ExitCode, UsageError
 
 CORRS = (

@@ -294,6 +294,8 @@ def _shares(surface: str, form: str, words: list[str], count: int) -> list[tuple
 def from_analysis(analysis: Analysis, seg: int | str | None = None, sent_id: str | None = None) -> list[Sentence]:
     """The sentences of an analysis; several of them need ``seg`` to be read as one segment again."""
     tokens, text, tree = analysis.tokens, analysis.text, analysis.dependency
+    if not len(tokens):
+        return []
     spans = tokens.sentence_spans()
     if len(spans) > 1 and seg is None:
         raise StructureError(f"a segment of {len(spans)} sentences cannot be written as CoNLL-U without a number.")

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
 
 from arboreval.analysis.formats.files import error
 from arboreval.analysis.formats.rst import Segment, from_edus
 from arboreval.analysis.formats.rst_brackets import fold
-from arboreval.analysis.formats.xml import Element, parse_xml, read_xml
+from arboreval.analysis.formats.xml import Element, escape, parse_xml, quoteattr, read_xml
 from arboreval.analysis.structures import Nested, RstTree
 from arboreval.errors import StructureError
 
@@ -137,12 +136,12 @@ def to_rs3(segment: Segment) -> str:
         element[node] = _element(tree, node, element, groups, up)
     lines = ["<rst>", "\t<header>", "\t\t<relations>"]
     for name, kind in sorted({_kind(tree, node) for node in range(len(tree)) if tree.children[node]}):
-        lines.append(f'\t\t\t<rel name={quoteattr(name)} type="{kind}"/>')
+        lines.append(f'\t\t\t<rel name={quoteattr(name, "the relation")} type="{kind}"/>')
     lines += ["\t\t</relations>", "\t</header>", "\t<body>"]
     bounds = [*segment.edus, len(segment.words)]
     for i in range(tree.n_edus):
-        text = " ".join(segment.words[bounds[i] : bounds[i + 1]])
-        lines.append(f'\t\t<segment id="{i + 1}"{_parent(up, i + 1)}>{escape(text)}</segment>')
+        text = " ".join(escape(segment.words[word], f"word {word + 1}") for word in range(bounds[i], bounds[i + 1]))
+        lines.append(f'\t\t<segment id="{i + 1}"{_parent(up, i + 1)}>{text}</segment>')
     for number, kind in groups:
         lines.append(f'\t\t<group id="{number}" type="{kind}"{_parent(up, number)}/>')
     return "\n".join([*lines, "\t</body>", "</rst>", ""])
@@ -153,7 +152,7 @@ def _kind(tree: RstTree, node: int) -> tuple[str, str]:
 
 
 def _parent(up: dict[int, tuple[int, str]], number: int) -> str:
-    return f' parent="{up[number][0]}" relname={quoteattr(up[number][1])}' if number in up else ""
+    return f' parent="{up[number][0]}" relname={quoteattr(up[number][1], "the relation")}' if number in up else ""
 
 
 def _element(

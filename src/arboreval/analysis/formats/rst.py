@@ -189,8 +189,8 @@ def to_analysis(segment: Segment, text: str | None = None) -> Analysis:
 
 
 def from_analysis(analysis: Analysis) -> Segment | None:
-    """The segment of an analysis that has a discourse tree."""
-    if analysis.rst is None:
+    """The segment of an analysis that has a discourse tree; a text without words has none."""
+    if analysis.rst is None or not len(analysis):
         return None
     space = tuple(analysis.tokens.space_after(analysis.text))
     return Segment(tuple(analysis.words), space, tuple(analysis.rst.edu_start.tolist()), analysis.rst)

@@ -16,12 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from arboreval.analysis.formats.files import at, error, grouped, locate, read_lines
-from arboreval.analysis.formats.xml import Element, parse_xml, read_xml
+from arboreval.analysis.formats.xml import Element, parse_xml, quoteattr, read_xml
 from arboreval.analysis.structures import Analysis, Tokens, UccaGraph
 from arboreval.errors import StructureError
 
@@ -197,11 +196,12 @@ def to_xml(sentence: Sentence) -> str:
     """The sentence as a passage in standard XML."""
     graph = sentence.graph
     punct = set(sentence.punct)
-    lines = [f'<root annotationID="0" passageID={quoteattr(str(sentence.extra.get("id", "0")))}><attributes />']
+    name = quoteattr(str(sentence.extra.get("id", "0")), "the id")
+    lines = [f'<root annotationID="0" passageID={name}><attributes />']
     lines.append('<layer layerID="0"><attributes />')
     for i, word in enumerate(sentence.words):
         kind = "Punctuation" if i in punct else "Word"
-        place = f'paragraph="1" paragraph_position="{i + 1}" text={quoteattr(word)}'
+        place = f'paragraph="1" paragraph_position="{i + 1}" text={quoteattr(word, f"word {i + 1}")}'
         lines.append(f'<node ID="0.{i + 1}" type="{kind}"><attributes {place} /></node>')
     lines.append('</layer>\n<layer layerID="1"><attributes />')
     for node in range(graph.n_nodes):
@@ -210,11 +210,11 @@ def to_xml(sentence: Sentence) -> str:
         lines.append(f'<node ID="1.{node + 1}" type="{kind}">')
         lines.append('<attributes implicit="True" />' if node in graph.implicit else "<attributes />")
         for edge in graph.edges(node):
-            tags = graph.category[edge].split("|")
-            inner = "".join(f"<category tag={quoteattr(tag)} />" for tag in tags)
+            tags = [quoteattr(tag, f"a category of node {node}") for tag in graph.category[edge].split("|")]
+            inner = "".join(f"<category tag={tag} />" for tag in tags)
             inner += '<attributes remote="True" />' if graph.remote[edge] else "<attributes />"
             target = f"1.{int(graph.child[edge]) + 1}"
-            lines.append(f'<edge toID="{target}" type={quoteattr(tags[0])}>{inner}</edge>')
+            lines.append(f'<edge toID="{target}" type={tags[0]}>{inner}</edge>')
         for terminal in words:
             tag = '<category tag="Terminal" /><attributes />'
             lines.append(f'<edge toID="0.{terminal + 1}" type="Terminal">{tag}</edge>')

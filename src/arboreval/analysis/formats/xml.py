@@ -1,12 +1,21 @@
-"""XML read into plain elements that know their line; document types (and with them entity tricks) are refused."""
+"""XML read into plain elements that know their line; document types (and with them entity tricks) are refused.
+
+For writers: what XML 1.0 has no way to hold, control characters for example, is an error and not an unreadable file.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
+from xml.sax import saxutils
 
 from arboreval.analysis.formats.files import error, read_text
+from arboreval.errors import StructureError
+
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -29,6 +38,9 @@ def read_xml(path: str | Path) -> Element:
 
 
 def parse_xml(text: str, origin: str) -> Element:
+    if lone := _SURROGATE.search(text):
+        line = text.count("\n", 0, lone.start()) + 1
+        raise error(origin, line, f"U+{ord(lone[0]):04X} is a lone surrogate, which XML cannot hold.")
     parser = expat.ParserCreate("utf-8")
     document = Element("", {}, 1)
     stack = [document]
@@ -57,3 +69,20 @@ def parse_xml(text: str, origin: str) -> Element:
     except expat.ExpatError as problem:
         raise error(origin, problem.lineno, f"this is not XML ({expat.ErrorString(problem.code)}).") from None
     return document.children[0]
+
+
+def escape(text: str, what: str) -> str:
+    """``text`` as the content of an element; ``what`` says in errors what it is: ``word 3``."""
+    return saxutils.escape(_checked(text, what))
+
+
+def quoteattr(text: str, what: str) -> str:
+    """``text`` as the value of an attribute, with its quotes."""
+    return saxutils.quoteattr(_checked(text, what))
+
+
+def _checked(text: str, what: str) -> str:
+    if bad := _NOT_XML.search(text):
+        place = f"character {bad.start() + 1} is U+{ord(bad[0]):04X}"
+        raise StructureError(f"{what}, {text!r}, cannot be written as XML: its {place}.")
+    return text

@@ -1,0 +1,57 @@
+"""Where the text of a command goes, with a note that some has gone: after Ctrl-C it matters what is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+
+@dataclass
+class Given:
+    """Whether a command has begun to give out its result. The object of click's context."""
+
+    begun: bool = False
+
+
+def echo(text: str, *, nl: bool = True) -> None:
+    """Prints to standard output."""
+    _begin()
+    click.echo(text, nl=nl)
+
+
+def emit(text: str, output: Path | None) -> None:
+    """Prints a whole result, or writes it to a file."""
+    with writer(output) as write:
+        write(text)
+
+
+@contextmanager
+def writer(output: Path | None) -> Iterator[Callable[[str], object]]:
+    """What prints a result, or writes it to a file, piece by piece."""
+    if output is None:
+        yield lambda text: echo(_encodable(text), nl=False)
+        return
+    from arboreval.report.files import is_replaceable, opened_atomically
+
+    if not is_replaceable(output):
+        _begin()
+    with opened_atomically(output) as file:
+        yield lambda text: file.write(_encodable(text))
+    _begin()
+
+
+def _encodable(text: str) -> str:
+    """A lone surrogate in a text must not lose the rest."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _begin() -> None:
+    """To be called before the first character goes, since Ctrl-C may come while a slow reader takes it."""
+    context = click.get_current_context(silent=True)
+    given = context.find_object(Given) if context else None
+    if given is not None:
+        given.begun = True
