@@ -57,12 +57,12 @@ def test_golden_analyses(analyses, golden):
         assert found.rst.edu_start.tolist() == golden["discourse"]["units"]
         assert list(found.rst.relation) == golden["discourse"]["relation"]
         assert list(found.rst.nuclearity) == golden["discourse"]["nuclearity"]
-    # the last bits of the element-wise functions may differ between processors
+    # roundings tip with the order of sums in other releases of onnxruntime and on other processors
     plain = found.vectors.values[~found.vectors.special]
     mean = plain.mean(axis=0)
     assert len(plain) == golden["vectors"]["pieces"]
     np.testing.assert_allclose(np.linalg.norm(mean), golden["vectors"]["norm"], rtol=0.005)
-    np.testing.assert_allclose(mean[:6], golden["vectors"]["mean"], atol=0.01)
+    np.testing.assert_allclose(mean[:6], golden["vectors"]["mean"], atol=0.03)
 
 
 def ucca_edges(analysis):

@@ -120,8 +120,8 @@ class Model:
     def runtime(self) -> str:
         """What computes: the release of onnxruntime, the architecture, the device if it is no CPU.
 
-        All are the same within one of these. From one to another the order of the sums of layer normalisation differs,
-        and with it roundings, so that scores differ in the fourth digit.
+        Within one of these all bits are equal. From one to another layer normalisation sums in another order, which
+        tips roundings, and scores differ in the fourth digit.
         """
         import onnxruntime
 
