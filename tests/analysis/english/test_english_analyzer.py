@@ -7,6 +7,7 @@ import platform
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from arboreval.analysis.english import analyzer as module
 from arboreval.analysis.english.analyzer import EnglishAnalyzer
+from arboreval.analysis.english.assemble import assemble
 from arboreval.analysis.english.pieces import STRETCH, Pieces, case_code
 from arboreval.analysis.english.session import ModelError
 from arboreval.analysis.structures import Analysis
@@ -71,8 +73,12 @@ def check(analysis: Analysis, text: str) -> None:
     assert (vectors.end[plain] <= tokens.end[words]).all()
 
 
-def test_hard_texts_are_analysed_and_do_not_depend_on_their_batch(english: EnglishAnalyzer, tiny_int8: Path) -> None:
-    other = EnglishAnalyzer(threads=2, batch=3, folder=str(tiny_int8))
+@pytest.mark.parametrize("threads", [2, 10])  # more than there are workers work in the sessions
+def test_hard_texts_are_analysed_and_do_not_depend_on_their_batch(
+    english: EnglishAnalyzer, tiny_int8: Path, threads: int
+) -> None:
+    other = EnglishAnalyzer(threads=threads, batch=3, folder=str(tiny_int8))
+    assert other.workers + other.model.threads - 1 == threads
     together = list(english.analyze(HARD))
     for text, analysis in zip(HARD, together, strict=True):
         check(analysis, text)
@@ -244,6 +250,9 @@ def test_the_memory_of_words_is_bounded(tiny_int8: Path, monkeypatch: pytest.Mon
     for i in range(30):
         assert len(pieces.words([f"a{i}", "the"])) == 2
     assert len(pieces._known) <= 10
+    # nor do many at once get past it
+    assert len(pieces.words([f"b{i}" for i in range(30)])) == 30
+    assert len(pieces._known) <= 10
     address = "https://example.org/" + "x" * 60
     assert [len(word.ids) for word in pieces.words([address, "the"])] == [len(pieces.words([address])[0].ids), 1]
     assert address not in pieces._known
@@ -254,8 +263,6 @@ def test_a_text_that_cannot_be_analysed_does_not_end_the_run(
     english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever goes wrong: after the encoder, in the second window of a long text, or before anything is found."""
-    texts = ["one two three.", "the bad one.", "", "four five.", "good " * 600 + "bad"]
-    wanted = list(english.analyze(texts))
     decode = english._decoder.decode
 
     def broken(windows):
@@ -263,10 +270,39 @@ def test_a_text_that_cannot_be_analysed_does_not_end_the_run(
             raise ValueError("something\nodd")
         return decode(windows)
 
-    monkeypatch.setattr(english._decoder, "decode", broken)
+    expect_two_failures(english, monkeypatch, english._decoder, "decode", broken, "ValueError: something odd")
+
+
+def test_nor_if_its_discourse_cannot_be_found(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its windows have been decoded then, and those of its batch; they are decoded again."""
+    discourse = english._decoder.discourse
+
+    def broken(texts):
+        texts = list(texts)
+        # the long text and the only one of four words
+        if any(len(words) in (4, 601) for words, *_ in texts):
+            raise KeyError("odd")
+        return discourse(texts)
+
+    expect_two_failures(english, monkeypatch, english._decoder, "discourse", broken, "KeyError: 'odd'")
+
+
+def test_nor_if_its_structures_cannot_be_built(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(document, *rest):
+        if "bad" in document.forms:
+            raise IndexError("odd")
+        return assemble(document, *rest)
+
+    expect_two_failures(english, monkeypatch, module, "assemble", broken, "IndexError: odd")
+
+
+def expect_two_failures(english, monkeypatch, where, name, broken, reason):
+    texts = ["one two three four five.", "the bad one.", "", "four five.", "good " * 600 + "bad"]
+    wanted = list(english.analyze(texts))
+    monkeypatch.setattr(where, name, broken)
     found = list(english.analyze(texts))
     assert [analysis.status for analysis in found] == ["ok", "failed", "ok", "ok", "failed"]
-    assert found[1].reason == found[4].reason == "ValueError: something odd"
+    assert found[1].reason == found[4].reason == reason
     assert [found[i] for i in (0, 2, 3)] == [wanted[i] for i in (0, 2, 3)]
 
 
@@ -281,16 +317,32 @@ def test_a_broken_model_ends_the_run(english: EnglishAnalyzer, monkeypatch: pyte
 
 
 def test_who_leaves_early_does_not_wait(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few batches are begun before their turn, and none of the others when the stream is closed."""
-    begun = []
+    """Few batches are given to the workers before their turn, and when the stream is closed none of these is begun."""
+    begun, may_go_on = [], Event()
     work = EnglishAnalyzer.work
-    monkeypatch.setattr(EnglishAnalyzer, "work", lambda self, batch: begun.append(batch) or work(self, batch))
-    monkeypatch.setattr(module, "LOOK_AHEAD_TEXTS", 4)
+
+    def slow(self, batch):
+        begun.append(batch)
+        assert len(begun) <= 40 or may_go_on.wait(60)
+        return work(self, batch)
+
+    monkeypatch.setattr(EnglishAnalyzer, "work", slow)
+    monkeypatch.setattr(module, "LOOK_AHEAD_TEXTS", 40)
     analyzer = EnglishAnalyzer(folder=str(english.model.folder), threads=1, batch=1)
-    stream = analyzer.analyze(f"text {i}" for i in range(100))
-    assert next(stream).text == "text 0"
-    stream.close()
-    assert 4 <= len(begun) <= 4 + module.BATCHES_AHEAD + 1
+    with analyzer._running() as run:
+        first, second = (analyzer._documents([f"text {i}" for i in range(40)]) for _ in range(2))
+        run.begin(first)
+        assert len(run._running) == module.BATCHES_AHEAD
+        run.begin(second)
+        assert len(run._running) == module.BATCHES_AHEAD
+        assert len(list(run.finish(first))) == 40
+        assert len(run._running) == module.BATCHES_AHEAD
+        workers = list(run._pool._threads)
+    # the one that was at work ends, the ones that it had before it do not begin
+    may_go_on.set()
+    for worker in workers:
+        worker.join(60)
+    assert len(begun) <= 41
 
 
 def test_an_abandoned_stream_may_be_collected_in_its_own_worker(english: EnglishAnalyzer) -> None:

@@ -129,7 +129,9 @@ class EnglishAnalyzer:
         # a GPU works on one batch at a time, and has no caches to keep it small for
         self.workers = min(cores, MAX_WORKERS) if device == "cpu" else 1
         self.together = ENCODED_TOGETHER if device == "cpu" else batch
-        self.model = Model(Path(folder) if folder else None, threads=cores // self.workers, providers=providers[device])
+        # a session has one pool for all who call it, and each works along
+        shared = cores - self.workers + 1
+        self.model = Model(Path(folder) if folder else None, threads=shared, providers=providers[device])
         self.batch = batch
         self.layers = PROVIDES
         self._pieces = Pieces(self.model.folder / "tokenizer.json")
@@ -162,7 +164,7 @@ class EnglishAnalyzer:
         with self._running() as run:
             before: list[Document] = []
             for documents in self._look_ahead(texts):
-                # these are begun before the ones before them are waited for: no worker is ever without work
+                # these are begun before the ones before them are waited for, so that no worker waits in between
                 run.begin(documents)
                 yield from run.finish(before)
                 before = documents
@@ -243,8 +245,7 @@ class EnglishAnalyzer:
             if len(batch) > 1:
                 return {key: analysis for one in batch for key, analysis in self.work([one]).items()}
             document = batch[0][0]
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            return {id(document): Analysis.failed(document.text, reason, self.fingerprint)}
+            return {id(document): Analysis.failed(document.text, _reason(error), self.fingerprint)}
         return {id(document): self._finished(document) for document, _, _ in batch if document.complete}
 
     def _batches(self, windows: list[Stretch]) -> list[list[Stretch]]:
@@ -353,7 +354,10 @@ class EnglishAnalyzer:
         try:
             return assemble(document, self.model, self.layers, self.fingerprint)
         except (ArborevalError, ValueError) as error:
-            return Analysis.failed(document.text, f"a structure is not well formed: {error}", self.fingerprint)
+            reason = f"a structure is not well formed: {error}"
+        except Exception as error:  # noqa: BLE001 - as in work()
+            reason = _reason(error)
+        return Analysis.failed(document.text, reason, self.fingerprint)
 
 
 class _Run:
@@ -386,6 +390,10 @@ class _Run:
         while self._waiting and len(self._running) < BATCHES_AHEAD * self._analyzer.workers:
             batch = self._waiting.popleft()
             self._running.append((batch, self._pool.submit(self._analyzer.work, batch)))
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _size(document: Document, low: int, high: int) -> int:

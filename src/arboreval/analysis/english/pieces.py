@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class Pieces:
         found = [read[form] if form in read else known[form] for form in forms]
         if len(known) + len(read) > _MEMORY:
             self._known = known = {}
-        known.update((form, word) for form, word in read.items() if len(form) <= _LONGEST)
+        known.update(islice(((form, word) for form, word in read.items() if len(form) <= _LONGEST), _MEMORY))
         return found
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:
