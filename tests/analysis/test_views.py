@@ -219,6 +219,156 @@ def test_prepositions_that_share_their_object(ud, clear, expected):
     assert edges(ud) == expected
 
 
+@pytest.mark.parametrize(
+    ("ud", "clear", "expected"),
+    [
+        # spaCy puts the noun beside the second preposition
+        (
+            "left/VBD 0 root\nbecause/IN 4 case\nof/IN 2 fixed\nrain/NN 1 obl",
+            "left/VBD 0 ROOT\nbecause/IN 1 prep\nof/IN 2 pcomp\nrain/NN 2 pobj",
+            ["root(0,1)", "prep_because_of(1,4)"],
+        ),
+        (
+            "left/VBD 0 root\nbecause/IN 5 mark\nof/IN 2 fixed\nnot/RB 5 advmod\nwinning/VBG 1 advcl",
+            "left/VBD 0 ROOT\nbecause/IN 1 prep\nof/IN 2 pcomp\nnot/RB 5 neg\nwinning/VBG 2 pcomp",
+            ["root(0,1)", "neg(5,4)", "prepc_because_of(1,5)"],
+        ),
+        (
+            "left/VBD 0 root\nonly/RB 5 advmod\ndue/IN 5 case\nto/IN 3 fixed\nhim/PRP 1 obl",
+            "left/VBD 0 ROOT\nonly/RB 3 advmod\ndue/IN 1 prep\nto/IN 3 pcomp\nhim/PRP 3 pobj",
+            ["root(0,1)", "advmod(5,2)", "prep_due_to(1,5)"],
+        ),
+        # their first words are modifiers of the last ones
+        (
+            "pets/NNS 0 root\nsuch/JJ 4 case\nas/IN 2 fixed\ndogs/NNS 1 nmod",
+            "pets/NNS 0 ROOT\nsuch/JJ 3 amod\nas/IN 1 prep\ndogs/NNS 3 pobj",
+            ["root(0,1)", "prep_such_as(1,4)"],
+        ),
+        (
+            "sat/VBD 0 root\njust/RB 5 advmod\ninstead/RB 5 mark\nof/IN 3 fixed\nrunning/VBG 1 advcl",
+            "sat/VBD 0 ROOT\njust/RB 4 advmod\ninstead/RB 4 advmod\nof/IN 1 prep\nrunning/VBG 4 pcomp",
+            ["root(0,1)", "advmod(5,2)", "prepc_instead_of(1,5)"],
+        ),
+        (
+            "saw/VBD 0 root\na/NN 1 obj\nrather/RB 5 case\nthan/IN 3 fixed\nb/NN 2 nmod",
+            "saw/VBD 0 ROOT\na/NN 1 dobj\nrather/RB 4 advmod\nthan/IN 2 cc\nb/NN 4 pobj",
+            ["root(0,1)", "dobj(1,2)", "prep_rather_than(2,5)"],
+        ),
+        (
+            "a/NN 0 root\nas/RB 5 cc\nwell/RB 2 fixed\nas/IN 2 fixed\nb/NN 1 conj",
+            "a/NN 0 ROOT\nas/RB 4 advmod\nwell/RB 4 advmod\nas/IN 1 cc\nb/NN 1 conj",
+            ["root(0,1)", "conj_as_well_as(1,5)"],
+        ),
+    ],
+)
+def test_expressions_of_several_words(ud, clear, expected):
+    assert edges(clear, "clear") == expected
+    assert edges(ud) == expected
+
+
+@pytest.mark.parametrize(
+    ("ud", "clear", "expected"),
+    [
+        (
+            "a/NN 0 root\nand/CC 3 cc\nb/NN 1 conj\nbut/CC 6 cc\nnot/RB 6 advmod\nc/NN 1 conj",
+            "a/NN 0 ROOT\nand/CC 1 cc\nb/NN 1 conj\nbut/CC 1 cc\nnot/RB 6 neg\nc/NN 1 conj",
+            ["root(0,1)", "conj_and(1,3)", "neg(6,5)", "conj_but(1,6)"],
+        ),
+        # "apples, pears and plums, but figs"
+        (
+            "a/NN 0 root\nb/NN 1 conj\nand/CC 4 cc\nc/NN 1 conj\nbut/CC 6 cc\nd/NN 1 conj",
+            "a/NN 0 ROOT\nb/NN 1 conj\nand/CC 2 cc\nc/NN 2 conj\nbut/CC 2 cc\nd/NN 2 conj",
+            ["root(0,1)", "conj_and(1,2)", "conj_and(1,4)", "conj_but(1,6)"],
+        ),
+        # a conjunction before a word is not its own, and one is not that of the conjuncts before
+        (
+            "But/CC 2 cc\na/NN 0 root\nand/CC 4 cc\nb/NN 2 conj\nc/NN 2 conj",
+            "But/CC 2 cc\na/NN 0 ROOT\nand/CC 2 cc\nb/NN 2 conj\nc/NN 2 conj",
+            ["cc(2,1)", "root(0,2)", "conj_and(2,4)", "conj(2,5)"],
+        ),
+        # what hangs below a conjunction goes to the conjunct
+        (
+            "a/NN 0 root\nbut/CC 4 cc\nalso/RB 4 advmod\nb/NN 1 conj",
+            "a/NN 0 ROOT\nbut/CC 1 cc\nalso/RB 2 advmod\nb/NN 1 conj",
+            ["root(0,1)", "advmod(4,3)", "conj_but(1,4)"],
+        ),
+    ],
+)
+def test_conjunctions(ud, clear, expected):
+    assert edges(clear, "clear") == expected
+    assert edges(ud) == expected
+
+
+@pytest.mark.parametrize(
+    ("ud", "clear", "expected"),
+    [
+        # the same preposition: a conjunct like any other
+        (
+            "is/VBZ 0 root\nin/IN 3 case\nA/NNP 1 obl\nand/CC 6 cc\nin/IN 6 case\nB/NNP 3 conj",
+            "is/VBZ 0 ROOT\nin/IN 1 prep\nA/NNP 2 pobj\nand/CC 2 cc\nin/IN 2 conj\nB/NNP 5 pobj",
+            ["root(0,1)", "prep_in(1,3)", "conj_and(3,6)"],
+        ),
+        (
+            "seen/VBN 0 root\nby/IN 3 case\nA/NNP 1 obl:agent\nor/CC 6 cc\nby/IN 6 case\nB/NNP 3 conj",
+            "seen/VBN 0 ROOT\nby/IN 1 agent\nA/NNP 2 pobj\nor/CC 2 cc\nby/IN 2 conj\nB/NNP 5 pobj",
+            ["root(0,1)", "agent(1,3)", "conj_or(3,6)"],
+        ),
+        (
+            "won/VBD 0 root\nby/IN 3 mark\nlying/VBG 1 advcl\nand/CC 6 cc\nby/IN 6 mark\ncheating/VBG 3 conj",
+            "won/VBD 0 ROOT\nby/IN 1 prep\nlying/VBG 2 pcomp\nand/CC 2 cc\nby/IN 2 conj\ncheating/VBG 5 pcomp",
+            ["root(0,1)", "prepc_by(1,3)", "conj_and(3,6)"],
+        ),
+        # another one: Stanford's graphs have it below a copy of the verb, here it is below the verb
+        (
+            "go/VB 0 root\nto/IN 3 case\nA/NNP 1 obl\nor/CC 6 cc\nfrom/IN 6 case\nB/NNP 3 conj",
+            "go/VB 0 ROOT\nto/IN 1 prep\nA/NNP 2 pobj\nor/CC 2 cc\nfrom/IN 2 conj\nB/NNP 5 pobj",
+            ["root(0,1)", "prep_to(1,3)", "prep_from(1,6)"],
+        ),
+        (
+            "a/NN 0 root\nof/IN 3 case\nb/NN 1 nmod\n,/, 6 punct\nin/IN 6 case\nc/NN 3 conj\nand/CC 9 cc\n"
+            "in/IN 9 case\nd/NN 3 conj",
+            "a/NN 0 ROOT\nof/IN 1 prep\nb/NN 2 pobj\n,/, 2 punct\nin/IN 2 conj\nc/NN 5 pobj\nand/CC 5 cc\n"
+            "in/IN 5 conj\nd/NN 8 pobj",
+            ["root(0,1)", "prep_of(1,3)", "prep_in(1,6)", "prep_in(1,9)"],
+        ),
+        # prepositions of several words
+        (
+            "left/VBD 0 root\nbecause/IN 4 case\nof/IN 2 fixed\nher/PRP 1 obl\nand/CC 8 cc\nout/IN 8 case\n"
+            "of/IN 6 fixed\nfear/NN 4 conj",
+            "left/VBD 0 ROOT\nbecause/IN 1 prep\nof/IN 2 pcomp\nher/PRP 2 pobj\nand/CC 2 cc\nout/IN 2 conj\n"
+            "of/IN 6 prep\nfear/NN 7 pobj",
+            ["root(0,1)", "prep_because_of(1,4)", "prep_out_of(1,8)"],
+        ),
+        (
+            "left/VBD 0 root\nbecause/IN 4 case\nof/IN 2 fixed\nher/PRP 1 obl\nand/CC 8 cc\nbecause/IN 8 case\n"
+            "of/IN 6 fixed\nhim/PRP 4 conj",
+            "left/VBD 0 ROOT\nbecause/IN 1 prep\nof/IN 2 pcomp\nher/PRP 2 pobj\nand/CC 2 cc\nbecause/IN 2 conj\n"
+            "of/IN 6 pcomp\nhim/PRP 6 pobj",
+            ["root(0,1)", "prep_because_of(1,4)", "conj_and(4,8)"],
+        ),
+        # a conjunct without a preposition
+        (
+            "is/VBZ 0 root\nin/IN 3 case\nA/NNP 1 obl\nand/CC 5 cc\nthere/RB 3 conj",
+            "is/VBZ 0 ROOT\nin/IN 1 prep\nA/NNP 2 pobj\nand/CC 2 cc\nthere/RB 2 conj",
+            ["root(0,1)", "prep_in(1,3)", "conj_and(3,5)"],
+        ),
+    ],
+)
+def test_coordinated_prepositions(ud, clear, expected):
+    assert edges(clear, "clear") == expected
+    assert edges(ud) == expected
+
+
+def test_coordinated_prepositions_without_a_relation_to_go_into():
+    # one that shares its object, and one after an adverb
+    rows = (
+        "go/VB 0 root\nto/IN 3 case\nA/NNP 1 obl\nand/CC 8 cc\nto/IN 8 case\nor/CC 7 cc\nfrom/IN 5 conj\nB/NNP 3 conj"
+    )
+    assert edges(rows)[1:] == ["prep_to(1,3)", "prep(8,5)", "conj_or(5,7)", "conj_and(3,8)"]
+    rows = "do/VB 0 root\nit/PRP 1 obj\nfast/RB 1 advmod\nand/CC 6 cc\nwith/IN 6 case\ncare/NN 3 conj"
+    assert edges(rows)[-2:] == ["prep(6,5)", "conj_and(3,6)"]
+
+
 @pytest.mark.parametrize(("scheme", "above_or"), [("ud2", 5), ("clear", 2)])
 def test_roots_with_the_relations_of_other_words(scheme, above_or):
     # the last word must not be taken for the head of the root

@@ -78,6 +78,9 @@ _SUBORDINATORS = frozenset(
     | {"wherever", "whether", "while"}
 )
 
+# their first words are modifiers of the last one in trees of the scheme `clear`
+_EXPRESSIONS = frozenset({"such as", "instead of", "rather than", "as well as"})
+
 
 def case_as_head(tree: DependencyTree, tokens: Tokens) -> DependencyTree:
     """The tree with prepositions and other case markers on top of their nouns, which become their ``pobj``.
@@ -165,7 +168,10 @@ class _Ud(_View):
         relation = [self.label(word, dropped) for word in range(len(self.tree))]
         head = self.tree.head.tolist()
         for word in range(len(self.tree)):
-            self.coordinate(word, head, relation, dropped)
+            self.share_object(word, head, relation, dropped)
+        for word in range(len(self.tree)):
+            if relation[word].startswith("conj"):
+                self.coordinate(word, head, relation, dropped)
         return self.kept(head, relation, dropped)
 
     def label(self, word: int, dropped: set[int]) -> str:
@@ -190,8 +196,7 @@ class _Ud(_View):
 
     def oblique(self, word: int, dropped: set[int]) -> str:
         relation = self.tree.relation[word]
-        cases = [w for w in self.below(word, "case") if self.tokens.xpos[w] != "POS"]
-        whole = self.with_fixed(cases)
+        whole = self.with_fixed(self.cases(word))
         dropped.update(whole)
         if relation == "obl:agent" or (relation == "obl" and self.phrase(whole) == "by" and self.is_passive(word)):
             return "agent"
@@ -218,21 +223,23 @@ class _Ud(_View):
                 return f"conj_{self.phrase(words)}"
         return "conj"
 
+    def cases(self, word: int) -> list[int]:
+        return [w for w in self.below(word, "case") if self.tokens.xpos[w] != "POS"]
+
     def gerund_markers(self, word: int) -> list[int]:
         if self.tokens.xpos[word] != "VBG" or self.below(word, "nsubj", "nsubj:pass", "csubj"):
             return []
-        return [w for w in self.below(word, "mark") if self.forms[w] not in _SUBORDINATORS]
+        # of "because of" the last word decides
+        return [w for w in self.below(word, "mark") if self.forms[self.with_fixed([w])[-1]] not in _SUBORDINATORS]
 
-    def coordinate(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
+    def share_object(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
         """Prepositions that share their object ("to and from school") stay words, with the object below the last.
 
         Stanford's graphs have two edges here, prep_to and prep_from; with one edge a word, either would be lost. So
         the edges are those of trees with prepositions on top, where only one with an object of its own is collapsed.
         """
         markers = [w for w in self.below(word, "case", "mark") if w in dropped]
-        prepositions = list(markers)
-        for each in prepositions:
-            prepositions.extend(w for w in self.below(each, "conj") if w < word)
+        prepositions = self.with_conjuncts(markers, word)
         if len(prepositions) == len(markers):
             return
         dropped.difference_update(self.with_fixed(markers))
@@ -241,6 +248,29 @@ class _Ud(_View):
         for upper, lower in pairwise(markers):
             head[lower], relation[lower] = upper, "prep"
         head[word], relation[word] = max(prepositions), "pcomp" if kind == "prepc" else "pobj"
+
+    def with_conjuncts(self, markers: list[int], word: int) -> list[int]:
+        """Prepositions before a word, and those coordinated with them."""
+        found = list(markers)
+        for each in found:
+            found.extend(w for w in self.below(each, "conj") if w < word)
+        return found
+
+    def coordinate(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
+        """A conjunct with a preposition of its own ("to Paris and from London"), where the first one's was collapsed:
+        another preposition makes it a relation of its own, the same one is said twice."""
+        first = head[word]
+        cases = self.cases(word)
+        markers = cases or self.gerund_markers(word)
+        if first < 0 or not markers or not relation[first].startswith(("prep_", "prepc_", "agent")):
+            return
+        if len(self.with_conjuncts(markers, word)) > len(markers):
+            return
+        whole = self.with_fixed(markers)
+        if self.phrase(whole) != self.phrase(self.with_fixed(self.cases(first) or self.gerund_markers(first))):
+            head[word] = head[first]
+            relation[word] = f"{'prep' if cases else 'prepc'}_{self.phrase(whole)}"
+        dropped.update(whole)
 
     def is_passive(self, word: int) -> bool:
         verb = int(self.tree.head[word])
@@ -251,17 +281,28 @@ class _Ud(_View):
         return sorted([*words, *(part for word in words for part in self.below(word, "fixed"))])
 
 
+@dataclass(frozen=True)
+class _Phrase:
+    """A preposition, perhaps of several words, with the words below it."""
+
+    words: list[int]
+    objects: list[int]
+    name: str
+
+
 class _Clear(_View):
     def edges(self) -> tuple[Edge, ...]:
         head = self.tree.head.tolist()
         relation = [self.label(word) for word in range(len(self.tree))]
         dropped = {w for w in range(len(self.tree)) if self.tree.relation[w] == "punct"}
+        collapsed = {}
         for word in range(len(self.tree)):
-            if self.is_top_preposition(word):
-                self.collapse(word, head, relation, dropped)
+            if self.is_top_preposition(word) and (phrase := self.prepositions(word)):
+                collapsed[word] = phrase
+                self.collapse(phrase, head[word], self.tree.relation[word] == "agent", head, relation, dropped)
         for word in range(len(self.tree)):
-            if self.tree.relation[word] == "conj" and relation[word] == "conj":
-                head[word], relation[word] = self.conjunct(word, dropped)
+            if self.tree.relation[word] != "conj" or head[word] < 0:
+                self.coordinate(word, collapsed.get(word), head, relation, dropped)
         return self.kept(head, relation, dropped)
 
     def label(self, word: int) -> str:
@@ -275,63 +316,83 @@ class _Clear(_View):
 
     def is_preposition(self, word: int) -> bool:
         relation = self.tree.relation[word]
-        return relation in ("prep", "agent") or (relation == "dative" and bool(self.objects(word)))
+        # in "one rather than another" a conjunction has an object
+        return relation in ("prep", "agent") or (relation in ("dative", "cc") and bool(self.objects(word)))
 
     def objects(self, word: int) -> list[int]:
+        """What is below a preposition, but for the rest of the preposition itself: in "because of rain" the second
+        word is the pcomp of the first, and the noun may be below either."""
         found = self.below(word, "pobj", "pcomp")
-        # in "because of" the second preposition is the pcomp of the first
-        return [w for w in found if not (self.tokens.upos[w] == "ADP" and self.below(w, "pobj", "pcomp"))]
+        if real := [w for w in found if self.tokens.upos[w] != "ADP"]:
+            return real
+        return [w for w in found if not self.below(w, "pobj", "pcomp")]
 
-    def collapse(self, word: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
-        """Replace a preposition, with the others of a multiword one ("because of"), by edges to its objects."""
-        parts = [word]
-        while not (objects := self.objects(parts[-1])):
-            inner = [w for w in self.below(parts[-1], "prep", "pcomp") if self.tokens.upos[w] in ("ADP", "SCONJ")]
+    def prepositions(self, word: int) -> _Phrase | None:
+        """The whole preposition that starts at or before this word; None if it has no object of its own."""
+        words = [*self.opening(word), word]
+        while not (objects := self.objects(words[-1])):
+            inner = [w for w in self.below(words[-1], "prep", "pcomp") if self.tokens.upos[w] in ("ADP", "SCONJ")]
             if not inner:
-                return
-            parts.append(inner[0])
-        governor = int(self.tree.head[word])
-        for target in objects:
+                return None
+            words.append(inner[0])
+        words += [w for w in self.below(words[-1], "pcomp") if w < objects[0] and w not in objects]
+        return _Phrase(words, objects, self.phrase(words))
+
+    def opening(self, word: int) -> list[int]:
+        """The words before that form an expression with this one."""
+        for first in (word - 2, word - 1):
+            words = list(range(first, word))
+            if first >= 0 and " ".join(self.forms[first : word + 1]) in _EXPRESSIONS:
+                return [w for w in words if int(self.tree.head[w]) == word]
+        return []
+
+    def collapse(
+        self, phrase: _Phrase, governor: int, agent: bool, head: list[int], relation: list[str], dropped: set[int]
+    ) -> None:
+        """Replace a preposition by edges to its objects. What else hung below it ("right after lunch") goes to them."""
+        for target in phrase.objects:
             head[target] = governor
             kind = "prepc" if self.tree.relation[target] == "pcomp" else "prep"
-            agent = self.tree.relation[word] == "agent"
-            relation[target] = "agent" if agent else f"{kind}_{self.phrase(parts)}"
-        dropped.update(parts)
-        self.coordinate(word, parts[-1], head, relation, dropped)
-        # what else hung below the preposition ("right after the game") goes to its object
-        for part in parts:
+            relation[target] = "agent" if agent else f"{kind}_{phrase.name}"
+        dropped.update(phrase.words)
+        for part in phrase.words:
             for other in self.tree.children[part]:
-                if other not in dropped and other not in objects and head[other] == part:
-                    head[other] = objects[0]
+                if other not in dropped and other not in phrase.objects and head[other] == part:
+                    head[other] = phrase.objects[0]
 
-    def coordinate(self, word: int, last: int, head: list[int], relation: list[str], dropped: set[int]) -> None:
-        """Coordinated prepositions ("to Paris and from London") share their governor."""
-        todo = [last]
-        while todo:
-            before = todo.pop()
-            for other in self.below(before, "conj"):
-                if objects := self.objects(other):
-                    for target in objects:
-                        head[target] = int(self.tree.head[word])
-                        kind = "prepc" if self.tree.relation[target] == "pcomp" else "prep"
-                        relation[target] = f"{kind}_{self.forms[other]}"
-                    dropped.add(other)
-                    dropped.update(self.below(before, "cc"))
-                    todo.append(other)
+    def coordinate(
+        self, first: int, before: _Phrase | None, head: list[int], relation: list[str], dropped: set[int]
+    ) -> None:
+        """All conjuncts go to the first. Of prepositions with objects ("to Paris and from London") each is a relation
+        of its own, and the same one is said twice."""
+        anchor = before.objects[0] if before else first
+        names = self.conjuncts(first, head, dropped)
+        for word, name in names.items():
+            phrase = self.prepositions(word) if before else None
+            if before is None or phrase is None:
+                head[word], relation[word] = anchor, name
+                continue
+            self.collapse(phrase, int(self.tree.head[first]), False, head, relation, dropped)
+            if phrase.name == before.name:
+                for target in phrase.objects:
+                    head[target], relation[target] = anchor, name
 
-    def conjunct(self, word: int, dropped: set[int]) -> tuple[int, str]:
-        """First conjunct and relation. Conjuncts form a chain; each conjunction hangs below the conjunct before it."""
-        first = int(self.tree.head[word])
-        if first < 0:  # a root with this label is no second conjunct
-            return first, "conj"
-        while self.tree.head[first] >= 0 and self.tree.relation[first] == "conj":
-            first = int(self.tree.head[first])
-        before: int | None = int(self.tree.head[word])
-        while before is not None:
-            after = next(iter(self.below(before, "conj")), None)
-            words = [w for w in self.below(before, "cc") if after is not None and before < w < after]
-            if words:
-                dropped.update(words)
-                return first, f"conj_{self.phrase(words)}"
-            before = after
-        return first, "conj"
+    def conjuncts(self, first: int, head: list[int], dropped: set[int]) -> dict[int, str]:
+        """The conjuncts, which form chains, with their relations. A conjunction hangs below a conjunct before it and
+        belongs to the next one after it; a conjunct without has that of the next conjunct that has one."""
+        words = self.below(first, "conj")
+        for word in words:
+            words.extend(self.below(word, "conj"))
+        found: dict[int, str] = {}
+        name = "conj"
+        conjunctions = [w for above in (first, *words) for w in self.below(above, "cc") if w > first]
+        words.sort()
+        for before, word in reversed(list(zip([first, *words], words, strict=False))):
+            if own := [w for w in conjunctions if before < w < word and w not in dropped]:
+                own += [w for each in own for w in self.opening(each)]
+                name = f"conj_{self.phrase(own)}"
+                dropped.update(own)
+                for other in (w for each in own for w in self.tree.children[each] if head[w] in own):
+                    head[other] = word
+            found[word] = name
+        return dict(reversed(found.items()))
