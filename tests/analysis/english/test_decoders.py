@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from arboreval.analysis.english.cky import best_spans
+from arboreval.analysis.english.decode import REMOTE_LEAD, best_apart
 from arboreval.analysis.english.mst import best_heads
 from arboreval.analysis.english.viterbi import Bio
 
@@ -159,3 +160,18 @@ def test_cycles_in_cycles_need_no_recursion() -> None:
     # one dear arc, to the root; all others are between neighbours
     assert (heads == 0).sum() == 1
     assert all(head in (0, i, i + 2) for i, head in enumerate(heads.tolist()))
+
+
+def test_of_units_inside_one_another_the_best_is_remote() -> None:
+    units = [(0, 5), (0, 2), (2, 5), (6, 8), (6, 7)]
+    low, edge = REMOTE_LEAD - 1, REMOTE_LEAD
+    lead = np.array(
+        [
+            [1.0, 3.0, 2.0, low, 0.5],  # the first unit overlaps both of the better ones
+            [low, low, edge, low, low],  # not more than the limit
+            [4.0, 3.0, 2.0, -np.inf, -np.inf],
+            [-1.0, low, low, 0.5, 0.5],  # of equals the first
+        ],
+        np.float32,
+    )
+    assert list(best_apart(lead, units)) == [(0, 1), (0, 2), (0, 4), (2, 0), (3, 3), (3, 0)]

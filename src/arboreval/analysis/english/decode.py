@@ -31,6 +31,8 @@ Remote = tuple[tuple[int, int], tuple[int, int], str]
 MAX_SPANS, MAX_PAIRS = 1600, 64
 #: pairs of a predicate and a word in one call: bounds the memory of long sentences full of verbs
 MAX_ROLE_PAIRS = 1 << 14
+#: by how much a remote edge must score more than none: negative, since too few were found (chosen on development data)
+REMOTE_LEAD = -2.0
 
 
 @dataclass
@@ -329,11 +331,12 @@ class Decoder:
         for found, offset, q, d in places:
             # products of whole numbers, exact in any order: (parents, categories, children)
             scores = np.matmul(parent[p:q], child[c:d].T) * parent_step[p:q] * child_step[c:d].T + alone[:, None]
-            best = scores.argmax(axis=1)
-            apart = (below[c:d, 0] >= above[p:q, 1, None]) | (below[c:d, 1] <= above[p:q, 0, None])
-            for i, j in np.argwhere(apart & (best > 0)).tolist():
+            best = scores[:, 1:].argmax(axis=1)
+            lead = scores[:, 1:].max(axis=1) - scores[:, 0]
+            lead[(below[c:d, 0] < above[p:q, 1, None]) & (below[c:d, 1] > above[p:q, 0, None])] = -np.inf
+            for i, j in best_apart(lead, children[c:d]):
                 scene, unit = parents[p + i], children[c + j]
-                category = self.model.labels["ucca_remote"][best[i, j] - 1]
+                category = self.model.labels["ucca_remote"][best[i, j]]
                 found.append(((scene[0] - offset, scene[1] - offset), (unit[0] - offset, unit[1] - offset), category))
             p, c = q, d
 
@@ -414,6 +417,19 @@ def _padded(start: Ints, length: Ints) -> tuple[Ints, Ints]:
     """Word numbers (sentence, position); positions beyond a sentence repeat its last word."""
     size = int(length.max()) if len(length) else 0
     return start[:, None] + np.minimum(np.arange(size), length[:, None] - 1), length
+
+
+def best_apart(lead: NDArray[np.float32], units: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Of each scene (row) the units with enough lead, best first; of units inside one another only the best."""
+    for scene in np.flatnonzero(lead.max(axis=1) > REMOTE_LEAD).tolist():
+        taken: list[tuple[int, int]] = []
+        for unit in np.argsort(-lead[scene], kind="stable").tolist():
+            if lead[scene, unit] <= REMOTE_LEAD:
+                break
+            first, end = units[unit]
+            if all(end <= i or j <= first for i, j in taken):
+                taken.append(units[unit])
+                yield scene, unit
 
 
 def _scenes(tree: Sequence[Span]) -> list[tuple[int, int]]:

@@ -108,6 +108,56 @@ _PIECE = regex.compile(
     regex.VERBOSE,
 )
 
+# what of these may stand at the end of a sentence
+_ABBREVIATION = regex.compile(rf"(?:\p{{Lu}}|{_TITLE}|(?i:{_LOWER_ABBREVIATION}))\.")
+_NEVER_LAST = frozenset({"vs.", "viz.", "cf.", "e.g.", "i.e.", "eg.", "ie.", "mr.", "mrs.", "ms.", "messrs."})
+# capitalised words after an abbreviation that are the beginning of a sentence and not of a name
+_OPENERS = frozenset(
+    [
+        "The",
+        "This",
+        "That",
+        "These",
+        "Those",
+        "There",
+        "Here",
+        "It",
+        "He",
+        "She",
+        "They",
+        "We",
+        "You",
+        "I",
+        "My",
+        "His",
+        "Her",
+        "Our",
+        "Their",
+        "Your",
+        "Its",
+        "But",
+        "And",
+        "So",
+        "Then",
+        "If",
+        "When",
+        "While",
+        "Although",
+        "Because",
+        "However",
+        "What",
+        "Why",
+        "How",
+        "Who",
+        "Where",
+        "Which",
+        "Not",
+        "Nobody",
+        "Everyone",
+        "Someone",
+    ]
+)
+
 # `'s` and its like at the end of a word; the verb's negation is cut before its n
 _CLITIC = regex.compile(
     rf"(?P<host>.*?)(?P<clitic>(?<=[\w.])n{_APOSTROPHE}t|{_APOSTROPHE}(?:s|m|d|re|ve|ll|em))(?P<more>{_APOSTROPHE}(?:s|m|d|re|ve|ll))?",
@@ -154,18 +204,33 @@ def split_words(text: str) -> list[tuple[int, int]]:
             cuts = _cut(chunk) if len(chunk) <= 64 else _cut_now(chunk)
             words.extend([(base + i, base + j) for i, j in cuts])
             if chunk[-1] == ".":
-                _settle_full_stop(text, words, text[match.end() + 1 : match.end() + 2])
+                after = _CHUNK.search(text, match.end())
+                ends = after is None or _BLANK_LINE.search(text, match.end(), after.start())
+                _settle_full_stop(text, words, "" if ends or after is None else after.group())
     return words
 
 
 def _settle_full_stop(text: str, words: list[tuple[int, int]], following: str) -> None:
-    """The two cases where the next word decides whether a full stop belongs to an abbreviation."""
+    """Decides by what follows whether a full stop belongs to an abbreviation; nothing does at the end of a paragraph.
+
+    At the end of a sentence the treebanks give the stop to the sentence: "I met Al.", "a big feat.", "IBM Corp. She".
+    """
     start, end = words[-1]
-    if following.isdigit():
-        if text[start:end] == "." and len(words) > 1 and text[words[-2][0] : end] in ("No.", "no."):
+    form = text[start:end]
+    if form == ".":
+        if following[:1].isdigit() and len(words) > 1 and text[words[-2][0] : end] in ("No.", "no."):
             words[-2:] = [(words[-2][0], end)]
-    elif (not following or following.isupper()) and text[start:end].lower() in ("etc.", "a.m.", "p.m."):
-        # at the end of a sentence the treebanks give the stop to the sentence
+        return
+    lower = form.lower()
+    before = text[slice(*words[-2])].lower() if len(words) > 1 else ""
+    if lower in ("etc.", "a.m.", "p.m."):
+        ends = not following or following[0].isupper()
+    elif not before or lower in _NEVER_LAST or (lower, before) == ("al.", "et") or not _ABBREVIATION.fullmatch(form):
+        return
+    else:
+        # "feat. The Weeknd"
+        ends = not following or (following in _OPENERS and lower != "feat.")
+    if ends:
         words[-1:] = [(start, end - 1), (end - 1, end)]
 
 
