@@ -174,3 +174,37 @@ def test_errors_are_one_sentence(made, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "nothing"}))
     with pytest.raises(UsageError, match="cannot be loaded"):
         make_encoder(str(tmp_path))
+
+
+def test_odd_texts_do_not_end_the_run(made):
+    folder, *_ = made
+    texts = ["the girl", "the girl\ud83d", "saw a man", "", "\x00", "\ud800", "\u200b"]
+    found = list(arboreval.analyze(texts, analyzer=samples.SampleAnalyzer(), encoder=str(folder), cache=False))
+    assert [analysis.text for analysis in found] == texts
+    assert [analysis.status for analysis in found] == ["ok"] * len(texts)
+    odd = found[1].vectors
+    assert list(zip(odd.start.tolist(), odd.end.tolist(), strict=True)) == [
+        (-1, -1),
+        (0, 3),
+        (4, 8),
+        (-1, -1),
+    ]  # the tokenizer drops U+FFFD
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_text_that_the_encoder_fails_on_is_degraded(made, monkeypatch, batch):
+    folder, *_ = made
+    encoder = make_encoder(f"{folder}:batch={batch}")
+    forward = encoder._forward
+
+    def broken(rows):
+        if any(WORDS.index("saw") in row for row in rows):
+            raise RuntimeError("out of\nmemory")
+        return forward(rows)
+
+    monkeypatch.setattr(encoder, "_forward", broken)
+    texts = ["the girl", "saw", "a man.", "saw " * 40]
+    found = list(EncodedAnalyzer(samples.SampleAnalyzer(), encoder).analyze(texts))
+    assert [analysis.status for analysis in found] == ["ok", "degraded", "ok", "degraded"]
+    assert [analysis.vectors is None for analysis in found] == [False, True, False, True]
+    assert found[1].reason == "the encoder failed (RuntimeError: out of memory)"

@@ -162,6 +162,30 @@ def test_some_texts_failed_is_exit_3(run, here):
     assert [json.loads(line)["status"] for line in out.splitlines()] == ["failed", "ok", "failed"]
 
 
+BROKEN = "half \udcff"
+
+
+def test_half_a_surrogate_pair_loses_no_text(run):
+    code, out, err = analyze(run, "--text", "fine", "--text", BROKEN, "--text", "fail \ud800", "--format", "json")
+    assert (code, err) == (3, "1 of 3 texts degraded.\n1 of 3 texts failed.\n")
+    fine, half, failed = (from_json(line, Analysis) for line in out.splitlines())
+    assert (fine.text, fine.status) == ("fine", "ok")
+    assert (half.text, half.words, half.tokens.lemma) == ("half \ufffd", ["half", "\ufffd"], ("half", "\ufffd"))
+    why = "half a surrogate pair, which UTF-8 cannot hold, is replaced by U+FFFD"
+    assert (half.status, half.reason) == ("degraded", why)
+    assert (failed.text, failed.status) == ("fail \ufffd", "failed")
+    assert failed.reason == f"it said so; {why}"
+
+
+@pytest.mark.parametrize(("format_", "shown"), [("text", "[1] half \ufffd\ndegraded: half a surrogate pair"),
+                                                ("conllu", "# text = half \ufffd\n"), ("ptb", "(XX \ufffd)"),
+                                                ("html", "half \ufffd")])  # fmt: skip
+def test_half_a_surrogate_pair_is_replaced_in_every_format(run, format_, shown):
+    code, out, err = analyze(run, "--text", BROKEN, "--format", format_)
+    assert (code, err) == (0, "1 of 1 texts degraded.\n")
+    assert shown in out
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [

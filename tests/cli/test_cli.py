@@ -3,6 +3,8 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -253,6 +255,36 @@ def test_standard_input_and_a_closed_pipe(files_of):
     assert done.stdout.startswith("system\tmetric\tvalue")
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def encoded(shell, **streams):
+    """The exit code and the output, in a process whose streams are to be in Windows-1252."""
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run([*COMMAND, *shell.split()], env=environment, stderr=subprocess.PIPE, check=False, **streams)
+    return done.returncode, done.stdout, done.stderr.decode("cp1252")
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "latex"])
+def test_results_are_utf8_whatever_the_locale_says(run, files_of, format_):
+    args = f"score a.txt -r r.txt -m bleu -q --format {format_}"
+    code, out, err = encoded(args, stdout=subprocess.PIPE)
+    assert (code, out.decode("utf-8"), err) == (0, run(*args.split())[1], "")
+
+
+def test_other_scripts_in_the_json_of_an_analysis(files_of):
+    args = "analyze --text 日本→Ann --layers ner --no-cache --format json"
+    code, out, err = encoded(args, stdout=subprocess.PIPE)
+    assert (code, json.loads(out.decode("utf-8"))["text"], err) == (0, "日本→Ann", "")
+
+
+def test_a_terminal_shows_what_its_encoding_has():
+    ours, theirs = pty.openpty()
+    code, _, err = encoded("list", stdout=theirs)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode("cp1252")
+    os.close(ours)
+    assert (code, err) == (0, "")
+    assert re.search(r"^bleu +\?  ", shown, re.MULTILINE)
 
 
 def interrupt(args, folder, *, after):

@@ -70,7 +70,9 @@ def test_a_pipe_stays_a_pipe(tmp_path, name):
 def test_standard_output_keeps_what_else_goes_there(tmp_path, name):
     """The name leads to the file that the shell opened, which must be neither replaced nor begun again."""
     path = tmp_path / "out"
-    write = f"from pathlib import Path; from arboreval.report.files import *; write_atomically(Path({name!r}), 'two\\n')"
+    write = (
+        f"from pathlib import Path; from arboreval.report.files import *; write_atomically(Path({name!r}), 'two\\n')"
+    )
     with path.open("w") as file:
         file.write("one\n")
         file.flush()

@@ -3,6 +3,7 @@ imported before a command runs."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -40,6 +41,9 @@ for command in (score, compare, explain, analyze, meta, agree, list_, show, cach
 
 def main(args: list[str] | None = None) -> None:
     """Runs the command line and turns every outcome into its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # results are data, in UTF-8 wherever they go; a terminal shows what its encoding has
+        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     arguments = sys.argv[1:] if args is None else args
     given = Given()
     try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "conllu", "ptb", "html")
 _STDIN = "-"
+S = TypeVar("S")
 _TABLES = (".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -83,8 +85,8 @@ def analyze(
                 title = f"Analysis of {Path(file).name if file not in (None, _STDIN) else 'a text'}"
                 write(_page(_counted(analyses, count), title))
             else:
-                for number, analysis in enumerate(_counted(analyses, count), 1):
-                    write(_RENDER[format_](analysis, number))
+                for piece in _RENDER[format_](_counted(analyses, count)):
+                    write(piece)
     total = sum(count.values())
     for status in ("degraded", "failed"):
         if count[status]:
@@ -93,9 +95,42 @@ def analyze(
 
 
 def _counted(analyses: Iterable[Analysis], count: dict[str, int]) -> Iterator[Analysis]:
-    for analysis in analyses:
+    for made in analyses:
+        analysis = _writable(made)
         count[analysis.status] += 1
         yield analysis
+
+
+def _writable(analysis: Analysis) -> Analysis:
+    """The analysis with U+FFFD for each half of a surrogate pair: one text must not lose the others their places."""
+    whole = _whole(analysis)
+    if whole is analysis:
+        return analysis
+    why = "half a surrogate pair, which UTF-8 cannot hold, is replaced by U+FFFD"
+    return replace(
+        whole,
+        status="failed" if whole.status == "failed" else "degraded",
+        reason=f"{whole.reason}; {why}" if whole.reason else why,
+    )
+
+
+def _whole(structure: S) -> S:
+    """The structure with the replacements in all its strings, or itself where there is nothing to replace."""
+    from arboreval.analysis.structures.base import Structure
+    from arboreval.analysis.surrogates import SURROGATE, replace_surrogates
+
+    changed: dict[str, Any] = {}
+    for field in fields(structure):  # type: ignore[arg-type]
+        value = new = getattr(structure, field.name)
+        if isinstance(value, Structure):
+            new = _whole(value)
+        elif isinstance(value, str):
+            new = replace_surrogates(value)
+        elif isinstance(value, tuple) and any(isinstance(item, str) and SURROGATE.search(item) for item in value):
+            new = tuple(map(replace_surrogates, value))
+        if new is not value:
+            changed[field.name] = new
+    return replace(structure, **changed) if changed else structure  # type: ignore[type-var]
 
 
 def _lines(path: str) -> Iterator[str]:
@@ -129,29 +164,32 @@ def _lines(path: str) -> Iterator[str]:
 # --- formats -----------------------------------------------------------------------------------------------------
 
 
-def _text(analysis: Analysis, number: int) -> str:
+def _text(analyses: Iterable[Analysis]) -> Iterator[str]:
     from arboreval.report.trees.text import render
 
-    return ("\n" if number > 1 else "") + render(analysis, number)
+    for number, analysis in enumerate(analyses, 1):
+        yield ("\n" if number > 1 else "") + render(analysis, number)
 
 
-def _json(analysis: Analysis, number: int) -> str:
+def _json(analyses: Iterable[Analysis]) -> Iterator[str]:
     from arboreval.analysis.codec import to_json
 
-    return to_json(analysis).decode() + "\n"
+    for analysis in analyses:
+        yield to_json(analysis).decode() + "\n"
 
 
-def _conllu(analysis: Analysis, number: int) -> str:
-    from arboreval.analysis.formats.conllu import from_analysis
+def _conllu(analyses: Iterable[Analysis]) -> Iterator[str]:
+    from arboreval.analysis.formats.conllu import write
 
     # a text without words has no sentences; the numbers of the others tell where it was
-    return "".join(map(str, from_analysis(analysis, number)))
+    return write(analyses, numbered=True)
 
 
-def _ptb(analysis: Analysis, number: int) -> str:
+def _ptb(analyses: Iterable[Analysis]) -> Iterator[str]:
     from arboreval.analysis.formats.ptb import from_analysis
 
-    return "".join(f"# seg = {number}\n{tree}\n" for tree in from_analysis(analysis))
+    for number, analysis in enumerate(analyses, 1):
+        yield "".join(f"# seg = {number}\n{tree}\n" for tree in from_analysis(analysis))
 
 
 _RENDER = {"text": _text, "json": _json, "conllu": _conllu, "ptb": _ptb}

@@ -33,20 +33,16 @@ def emit(text: str, output: Path | None) -> None:
 def writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     """What prints a result, or writes it to a file, piece by piece."""
     if output is None:
-        yield lambda text: echo(_encodable(text), nl=False)
+        yield lambda text: echo(text, nl=False)
         return
     from arboreval.report.files import is_replaceable, opened_atomically
 
     if not is_replaceable(output):
         _begin()
     with opened_atomically(output) as file:
-        yield lambda text: file.write(_encodable(text))
+        # a lone surrogate in a text must not lose the rest
+        yield lambda text: file.write(text.encode("utf-8", "replace").decode())
     _begin()
-
-
-def _encodable(text: str) -> str:
-    """A lone surrogate in a text must not lose the rest."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _begin() -> None:

@@ -24,8 +24,8 @@ def write_atomically(path: Path, text: str) -> None:
 def opened_atomically(path: Path) -> Iterator[TextIO]:
     """The same for what is written piece by piece: the file is there when the block has ended without an error.
 
-    The target of a symbolic link is replaced, not the link. A pipe, a device or an open file is written to as it stands,
-    and a pipe whose reader has gone raises BrokenPipeError, as standard output does.
+    The target of a symbolic link is replaced, not the link. A pipe, a device or an open file is written to as it
+    stands, and a pipe whose reader has gone raises BrokenPipeError, as standard output does.
     """
     temporary: Path | None = None
     try:

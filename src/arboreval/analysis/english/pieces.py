@@ -1,12 +1,13 @@
 """Words to the encoder's word-pieces. Each word is cut on its own, so every piece belongs to exactly one word."""
 
-import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
+
+from arboreval.analysis.surrogates import replace_surrogates
 
 __all__ = ["CLOSE", "OPEN", "PAD", "Pieces", "Word"]
 
@@ -19,7 +20,6 @@ FIRST_WORD, SPACE_FOLLOWS = 1 << 6, 1 << 7
 _MEMORY, _LONGEST = 50_000, 40
 Ids = list[int]
 Offsets = list[tuple[int, int]]
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Word(NamedTuple):
@@ -44,8 +44,7 @@ class Pieces:
         new = [form for form in dict.fromkeys(forms) if form not in known]
         if not new:
             return [known[form] for form in forms]
-        # half of a surrogate pair is no character to the tokenizer
-        valid = [_SURROGATE.sub("\ufffd", form) for form in new]
+        valid = [replace_surrogates(form) for form in new]
         read = {
             form: self._word(form, *self._read_stretches(text, cut.ids, cut.offsets))
             for form, text, cut in zip(new, valid, self._encode(valid), strict=True)

@@ -23,6 +23,7 @@ import numpy as np
 from arboreval.analysis.analyzer import parse_options
 from arboreval.analysis.encoders import LOOKAHEAD, without_vectors, words_of
 from arboreval.analysis.structures import Analysis, FloatArray, IntArray, Vectors
+from arboreval.analysis.surrogates import replace_surrogates
 from arboreval.errors import MissingExtraError, UsageError
 
 try:
@@ -138,16 +139,25 @@ class HuggingFaceEncoder:
                 for window in _windows(len(ids), self._room)
             ]
             values: dict[tuple[int, int], FloatArray] = {}
+            broken: dict[int, str] = {}
             todo.sort(key=lambda item: item[1].last - item[1].first)
             while todo:
                 length = todo[0][1].last - todo[0][1].first
                 same = [item for item in todo[: self._batch] if item[1].last - item[1].first == length]
-                rows = self._forward([split[i][0][w.first : w.last] for i, w in same])
-                values |= {(i, w.first): row for (i, w), row in zip(same, rows, strict=True)}
                 del todo[: len(same)]
+                try:
+                    rows = self._forward([split[i][0][w.first : w.last] for i, w in same])
+                    values |= {(i, w.first): row for (i, w), row in zip(same, rows, strict=True)}
+                except (RuntimeError, IndexError, ValueError) as error:
+                    # a piece that the model has no embedding for, or too little memory: not the end of the run
+                    reason = " ".join(str(error).split())
+                    broken |= {i: f"the encoder failed ({type(error).__name__}: {reason})" for i, _ in same}
             for i, analysis in enumerate(block):
                 ids, offsets = split[i]
-                yield self._with_vectors(analysis, len(ids), offsets, values, i)
+                if i in broken:
+                    yield without_vectors(analysis, broken[i])
+                else:
+                    yield self._with_vectors(analysis, len(ids), offsets, values, i)
 
     def pieces(self, text: str) -> list[int]:
         """The numbers of the text's sub-words, in the order of its vectors, special tokens left out."""
@@ -156,7 +166,7 @@ class HuggingFaceEncoder:
     def _split(self, text: str) -> tuple[list[int], IntArray]:
         """Sub-words and their characters. White space around the text is no part of it, though to some tokenizers a
         sub-word."""
-        bare = text.strip()
+        bare = replace_surrogates(text.strip())
         encoded = self._tokenizer(bare, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         offsets = np.array(encoded["offset_mapping"], np.int32).reshape(-1, 2)
         return encoded["input_ids"], offsets + (len(text) - len(text.lstrip()))

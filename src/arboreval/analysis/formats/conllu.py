@@ -335,8 +335,9 @@ def _space_mark(gap: str, last_of_text: bool, last_of_sentence: bool) -> list[st
     return [f"SpacesAfter={_escape(gap)}"]
 
 
-def write(analyses: Iterable[Analysis]) -> Iterator[str]:
-    """The file's text, one piece for each analysis; a segment of several sentences gets its number as ``# seg``."""
+def write(analyses: Iterable[Analysis], *, numbered: bool = False) -> Iterator[str]:
+    """The file's text, one piece for each analysis. A segment of several sentences gets its number as ``# seg``, and
+    so do all if ``numbered``, which texts without words among them need."""
     for number, analysis in enumerate(analyses, 1):
-        seg = number if analysis.tokens.n_sentences > 1 else None
+        seg = number if numbered or analysis.tokens.n_sentences > 1 else None
         yield "".join(str(sentence) for sentence in from_analysis(analysis, seg))

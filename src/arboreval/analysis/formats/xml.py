@@ -12,10 +12,10 @@ from xml.parsers import expat
 from xml.sax import saxutils
 
 from arboreval.analysis.formats.files import error, read_text
+from arboreval.analysis.surrogates import SURROGATE
 from arboreval.errors import StructureError
 
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -38,7 +38,7 @@ def read_xml(path: str | Path) -> Element:
 
 
 def parse_xml(text: str, origin: str) -> Element:
-    if lone := _SURROGATE.search(text):
+    if lone := SURROGATE.search(text):
         line = text.count("\n", 0, lone.start()) + 1
         raise error(origin, line, f"U+{ord(lone[0]):04X} is a lone surrogate, which XML cannot hold.")
     parser = expat.ParserCreate("utf-8")
