@@ -140,6 +140,19 @@ def test_dependency_figure():
         assert 0 < float(element.get("y")) < height
 
 
+def test_labels_of_arcs_fit_between_their_corners():
+    # three arcs come to the last word from the left, side by side, so that the shortest ends far before its middle
+    tree = DependencyTree([3, 3, 3, -1], ["nsubj", "aux", "advmod", "root"])
+    a = samples.simple("he did not go")
+    _, found = elements(svg.dependencies(tree, a.tokens, a.words, (0, 4)))
+    widths = {}
+    for arc, label in zip(found["arc"], found["rel"], strict=True):
+        start, end = re.match(r"M([\d.]+) .*H([\d.]+)", arc.get("d")).groups()
+        widths[label.text] = abs(float(start) - float(end)) - 8  # one of the two corners is outside this part
+    assert widths.keys() == {"nsubj", "aux", "advmod"}
+    assert all(width_ >= svg.measure(label, 12.0) for label, width_ in widths.items())
+
+
 def test_constituency_figure():
     a = samples.two_sentences()
     _, found = elements(svg.constituents(a.constituency, a.tokens, a.words, 8))

@@ -98,17 +98,17 @@ def dependencies(tree: DependencyTree, tokens: Tokens, words: Sequence[str], spa
     tags = [tokens.upos[i] or tokens.xpos[i] for i in range(first, last)]
     widths = [max(measure(form), measure(tag, _SMALL)) for form, tag in zip(forms, tags, strict=True)]
     x = _columns(widths)
-    _make_room(x, widths, heads, relations)
+    shifts = _arc_shifts(heads, widths)
+    _make_room(x, shifts, heads, relations)
     arcs = sorted((abs(h - d), min(h, d), max(h, d), d) for d, h in enumerate(heads) if h >= 0)
     level = arc_levels(arcs, n)
     top = max(level.values(), default=0) + 1
     step, base = 24.0, 24.0 + 24.0 * top
-    ends = _arc_ends(heads, x, widths)
     canvas = Canvas()
     for _, _, _, d in reversed(arcs):
         h = heads[d]
         y = base - step * level[d]
-        x1, x2 = ends[h, d], x[d]
+        x1, x2 = x[h] + shifts[d], x[d]
         r = min(8.0, abs(x2 - x1) / 2) * (1 if x2 > x1 else -1)
         canvas.path(f"M{x1:.1f} {base:.1f}V{y + 8:.1f}q0-8 {r:.1f}-8H{x2 - r:.1f}q{r:.1f} 0 {r:.1f} 8V{base - 5:.1f}",
                     "arc")  # fmt: skip
@@ -124,14 +124,17 @@ def dependencies(tree: DependencyTree, tokens: Tokens, words: Sequence[str], spa
     return canvas.svg("dependency tree of: " + " ".join(forms))
 
 
-def _make_room(x: list[float], widths: Sequence[float], heads: Sequence[int], relations: Sequence[str]) -> None:
-    """Moves words apart where the label of an arc between neighbours would not fit."""
+def _make_room(x: list[float], shifts: dict[int, float], heads: Sequence[int], relations: Sequence[str]) -> None:
+    """Moves words apart where the label of an arc would not fit between its corners."""
     shift = 0.0
     for i in range(1, len(x)):
         x[i] += shift
-        label = next((relations[d] for d, h in ((i, i - 1), (i - 1, i)) if heads[d] == h), "")
-        lacking = measure(label, _SMALL) + 22 - (x[i] - x[i - 1])
-        if label and lacking > 0:
+        ending = [(i, heads[i])] if 0 <= heads[i] < i else []
+        ending += [(d, i) for d in range(i) if heads[d] == i]
+        lacking = max(
+            (measure(relations[d], _SMALL) + 16 - abs(x[h] + shifts[d] - x[d]) for d, h in ending), default=0.0
+        )
+        if lacking > 0:
             shift += lacking
             x[i] += lacking
 
@@ -146,16 +149,17 @@ def arc_levels(arcs: Sequence[tuple[int, int, int, int]], n: int) -> dict[int, i
     return level
 
 
-def _arc_ends(heads: Sequence[int], x: Sequence[float], widths: Sequence[float]) -> dict[tuple[int, int], float]:
-    """Where each arc leaves its head: apart from each other, the longest nearest to the middle."""
-    ends: dict[tuple[int, int], float] = {}
+def _arc_shifts(heads: Sequence[int], widths: Sequence[float]) -> dict[int, float]:
+    """How far from the middle of its head each arc leaves it, by its dependent: apart from each other, the longest
+    nearest to the middle."""
+    shifts: dict[int, float] = {}
     for h in range(len(heads)):
         for side in (-1, 1):
             kids = sorted((d for d, head in enumerate(heads) if head == h and (d - h) * side > 0),
                           key=lambda d, h=h: -abs(d - h))  # type: ignore[misc]  # fmt: skip
             space = min(6.0, (widths[h] / 2 + _GAP / 2 - 4) / max(1, len(kids)))
-            ends |= {(h, d): x[h] + side * space * (i + 1) for i, d in enumerate(kids)}
-    return ends
+            shifts |= {d: side * space * (i + 1) for i, d in enumerate(kids)}
+    return shifts
 
 
 # --- constituents ------------------------------------------------------------------------------------------------
