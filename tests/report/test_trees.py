@@ -14,7 +14,16 @@ from browser import chromium, console_errors, set_width
 sys.path.insert(0, str(Path(__file__).parent.parent / "analysis"))
 import samples
 
-from arboreval.analysis.structures import Analysis, ConstituencyTree, DependencyTree, Entities, RstTree, Tokens
+from arboreval.analysis.structures import (
+    Analysis,
+    ConstituencyTree,
+    DependencyTree,
+    Entities,
+    Roles,
+    RstTree,
+    Tokens,
+    Vectors,
+)
 from arboreval.report.trees import svg
 from arboreval.report.trees.html import render as page
 from arboreval.report.trees.text import clean, render, width
@@ -262,6 +271,36 @@ def luminance(colour):
     channels = [int(c) / 255 for c in re.findall(r"\d+", colour)[:3]]
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_page_shows_what_there_is_without_figures():
+    def shown(**parts):
+        html = page([replace(bare, **parts)], 1, "t")
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.split("</h2>")[1].split("</article>")[0])).strip()
+
+    bare = replace(samples.simple("a b"), dependency=None, constituency=None)
+    assert shown() == "Words a X XX a b X XX b"
+    assert (
+        shown(entities=Entities([], [], []), roles=Roles([], [], [], [], [], [])) == "Semantic roles none Entities none"
+    )
+    assert shown(entities=Entities([0], [1], ["PER"])) == "Entities PER a b"
+    vectors = Vectors([[1.0, 2.0]], [0], [1], [False], [0], 7, "e")
+    assert shown(vectors=vectors) == "Vectors 1 sub-words (special tokens included) of 2 dimensions, layer 7 of e"
+
+
+def test_marked_words_of_another_direction_stay_with_their_label(driver, tmp_path):
+    a = samples.simple("שלום said , مرحبا left")
+    file = tmp_path / "directions.html"
+    roles = Roles([4], [""], [0], [3], [4], ["ARG0"])
+    file.write_text(page([replace(a, dependency=None, constituency=None, roles=roles)], 1, "t"), encoding="utf-8")
+    driver.get(file.as_uri())
+    mark, label, rects = driver.execute_script("""
+        const mark = document.querySelector("mark");
+        const box = (e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right];
+        return [box(mark), box(mark.querySelector("b")), mark.getClientRects().length]""")
+    assert rects == 1
+    # the sentence begins with Hebrew and runs to the left, and so does what is marked in it: the label stands first
+    assert mark[1] - label[1] < 8 < label[0] - mark[0]
 
 
 def test_tokens_without_structures_make_an_empty_page():

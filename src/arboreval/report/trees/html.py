@@ -73,6 +73,10 @@ class View:
             drawn = [self._figure(0, lambda: svg.discourse(discourse, words))]
             legend = "N nucleus, S satellite (dashed)" if discourse.n_edus > 1 else "one discourse unit"
             found.append(Part("Discourse (RST)", self._or_text(drawn, "rst"), legend))
+        if a.vectors is not None and len(a):
+            found.append(Part("Vectors", [Figure(None, text.render_layer(a, "vectors"))]))
+        if not a.layers() and len(a):
+            found.append(Part("Words", [Figure(None, text.render_layer(a, "tokens"))]))
         return found
 
     @staticmethod
