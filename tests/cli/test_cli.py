@@ -257,6 +257,21 @@ def test_standard_input_and_a_closed_pipe(files_of):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("shell", "code", "err"),
+    [
+        ("list > /dev/full", 2, "error: cannot write standard output: No space left on device.\n"),
+        ("list >&-", 0, ""),
+        ("score - -r r.txt -q <&-", 4, "error: standard input is empty.\n"),
+        ("analyze - <&-", 4, "error: standard input is empty.\n"),
+    ],
+)
+def test_a_full_disk_and_closed_streams(files_of, shell, code, err):
+    command = f"{sys.executable} -m arboreval {shell}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", err)
+
+
 def encoded(shell, **streams):
     """The exit code and the output, in a process whose streams are to be in Windows-1252."""
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}

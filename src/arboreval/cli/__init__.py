@@ -41,6 +41,9 @@ for command in (score, compare, explain, analyze, meta, agree, list_, show, cach
 
 def main(args: list[str] | None = None) -> None:
     """Runs the command line and turns every outcome into its exit code."""
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, stream) is None:  # closed by who started us
+            setattr(sys, stream, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if isinstance(sys.stdout, io.TextIOWrapper):
         # results are data, in UTF-8 wherever they go; a terminal shows what its encoding has
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from arboreval.errors import UsageError
+
 
 @dataclass
 class Given:
@@ -20,7 +22,12 @@ class Given:
 def echo(text: str, *, nl: bool = True) -> None:
     """Prints to standard output."""
     _begin()
-    click.echo(text, nl=nl)
+    try:
+        click.echo(text, nl=nl)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # the disk that it goes to is full
+        raise UsageError(f"cannot write standard output: {error.strerror}.") from error
 
 
 def emit(text: str, output: Path | None) -> None:
