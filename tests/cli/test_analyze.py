@@ -244,6 +244,13 @@ def test_the_cache_commands(run, here):
     assert (code, err) == (2, "error: 'much' is not a size; write for example 500MB or 2GB.\n")
 
 
+def test_a_limit_that_is_no_size_is_named(run, monkeypatch):
+    monkeypatch.setenv("ARBOREVAL_CACHE_LIMIT", "much")
+    why = "error: ARBOREVAL_CACHE_LIMIT: 'much' is not a size; write for example 500MB or 2GB.\n"
+    for command in (["analyze", "x.txt", "--analyzer", "sample"], ["cache", "info"]):
+        assert run(*command) == (2, "", why)
+
+
 def test_no_cache(run, here):
     assert analyze(run, "x.txt", "--no-cache")[0] == 0
     assert not (here / "cache").exists()
@@ -257,8 +264,8 @@ def test_a_foreign_file_in_the_cache_is_a_warning(run, here):
     assert out.startswith("[1] a b")
     assert err.count("warning: the cache") == 1
     code, _, err = run("cache", "clear")
-    assert code == 2
-    assert err.endswith("It was left as it is.\n")
+    what = f"the cache {here / 'cache' / FILE} cannot be used (it is not a database)"
+    assert (code, err) == (2, f"error: {what}. It was left as it is.\n")
     assert (here / "cache" / FILE).read_text() == "my diary"
 
 

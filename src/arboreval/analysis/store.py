@@ -85,7 +85,10 @@ def parse_size(text: str) -> int:
 def cache_limit() -> int:
     """``ARBOREVAL_CACHE_LIMIT``, or 2 GB."""
     given = os.environ.get("ARBOREVAL_CACHE_LIMIT")
-    return parse_size(given) if given else DEFAULT_LIMIT
+    try:
+        return parse_size(given) if given else DEFAULT_LIMIT
+    except UsageError as error:
+        raise UsageError(f"ARBOREVAL_CACHE_LIMIT: {error}") from None
 
 
 def entry_key(text: str, fingerprint: str, layers: Iterable[str]) -> bytes:
@@ -245,14 +248,14 @@ class Store:
 
         if not self.path.exists():
             return 0
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", CacheWarning)
-            try:
-                return self._guarded("write", delete) or 0
-            except CacheWarning as problem:
-                self._disconnect()
-                if not is_ours(self.path):
-                    raise UsageError(f"{problem} It was left as it is.") from None
+        try:
+            return delete(self._connect())
+        except (sqlite3.Error, OSError, UnusableError) as error:
+            self._disconnect()
+            if not is_ours(self.path):
+                raise UsageError(
+                    f"the cache {self.path} cannot be used ({_reason(error)}). It was left as it is."
+                ) from error
         try:
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
