@@ -25,6 +25,8 @@ def render(analysis: Analysis, number: int | None = None) -> str:
         parts.append(f"{analysis.status}: {analysis.reason}")
     if analysis.status == "failed":
         return parts[0] + "\n" + parts[1] + "\n"
+    if not len(analysis):  # nothing but titles would follow
+        return "\n".join([*parts, "no words"]) + "\n"
     for title, lines in _parts(analysis):
         parts += ["", title, *(f"  {line}".rstrip() for line in lines)]
     return "\n".join(parts) + "\n"
