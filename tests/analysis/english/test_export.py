@@ -219,10 +219,20 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
         Model(tmp_path)
 
 
+def test_reinstalling_is_advice_for_the_installed_model_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelError) as given:
+        Model(tmp_path)
+    assert str(given.value) == f"no model in {tmp_path}: manifest.json is missing."
+    assert given.value.exit_code == 4
+    monkeypatch.setattr("arboreval.analysis.english.session.default_folder", lambda: tmp_path)
+    with pytest.raises(ModelError, match=r"manifest\.json is missing; reinstall the package\.$"):
+        Model()
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"config.json": 7}', "{}", '{"config.json": "00"}'])
 def test_a_damaged_manifest_is_refused(tmp_path: Path, tiny_int8: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(ModelError, match=r"manifest\.json is damaged.*reinstall the package"):
+    with pytest.raises(ModelError, match=r"manifest\.json is damaged"):
         Model(tmp_path)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arboreval.analysis.english.units import UnitSigns
-from arboreval.errors import ArborevalError, MissingExtraError
+from arboreval.errors import ArborevalError, ExitCode, MissingExtraError
 
 __all__ = ["Model", "ModelError", "default_folder"]
 
@@ -35,6 +35,8 @@ NEEDED = frozenset(
 class ModelError(ArborevalError):
     """The model's files are missing or are not what they should be."""
 
+    exit_code = ExitCode.BAD_INPUT
+
 
 def default_folder() -> Path:
     """Where the weights lie in the installed package."""
@@ -46,6 +48,7 @@ class Model:
 
     def __init__(self, folder: Path | None = None, *, threads: int = 0, providers: Sequence[str] = ()) -> None:
         self.folder = folder if folder is not None else default_folder()
+        self._remedy = "; reinstall the package" if folder is None else ""
         self.threads = threads
         self.providers = tuple(providers) or ("CPUExecutionProvider",)
         if providers:
@@ -80,7 +83,7 @@ class Model:
         try:
             manifest = path.read_bytes()
         except FileNotFoundError:
-            raise ModelError(f"no model in {self.folder}: manifest.json is missing; reinstall the package.") from None
+            raise ModelError(f"no model in {self.folder}: manifest.json is missing{self._remedy}.") from None
         except OSError as error:
             raise ModelError(f"the model file {path} cannot be read: {error.strerror or error}.") from error
         try:
@@ -88,22 +91,20 @@ class Model:
             if not all(isinstance(value, str) for value in sums.values()):
                 raise ValueError
         except (ValueError, AttributeError):
-            raise ModelError(f"the model file {path} is damaged; reinstall the package.") from None
+            raise ModelError(f"the model file {path} is damaged{self._remedy}.") from None
         if missing := sorted(NEEDED - sums.keys()):
-            raise ModelError(f"the model file {path} is damaged: it does not name {missing[0]}; reinstall the package.")
+            raise ModelError(f"the model file {path} is damaged: it does not name {missing[0]}{self._remedy}.")
         for name, expected in sums.items():
             file = self.folder / name
             try:
                 with file.open("rb") as stream:
                     found = hashlib.file_digest(stream, "sha256").hexdigest()
             except FileNotFoundError:
-                raise ModelError(f"the model file {file} is missing; reinstall the package.") from None
+                raise ModelError(f"the model file {file} is missing{self._remedy}.") from None
             except OSError as error:
                 raise ModelError(f"the model file {file} cannot be read: {error.strerror or error}.") from error
             if found != expected:
-                raise ModelError(
-                    f"the model file {file} is damaged (its SHA-256 is not the manifest's); reinstall the package."
-                )
+                raise ModelError(f"the model file {file} is damaged (its SHA-256 is not the manifest's){self._remedy}.")
         return manifest
 
     def _check_device(self) -> None:
