@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 import arboreval
+from arboreval.analysis.english.analyzer import EnglishAnalyzer
 from arboreval.cli import cli, main
 from arboreval.cli.common import judging_options
 from arboreval.run.measure import DEFAULT_BATCH_SIZE
@@ -228,9 +229,28 @@ def test_doctor(run):
     assert code == 0
     assert out.startswith(f"arboreval {arboreval.__version__}\n")
     assert "  chrf++ (arboreval): ok" in out.splitlines()
+    assert f"  english (arboreval): ok, {EnglishAnalyzer().fingerprint}" in out.splitlines()
 
 
-def test_unexpected_errors_are_exit_1(run, files_of, monkeypatch):
+def test_doctor_finds_damaged_weights(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("arboreval.analysis.english.session.default_folder", lambda: tmp_path)
+    code, out, _ = run("doctor")
+    why = f"no model in {tmp_path}: manifest.json is missing; reinstall the package."
+    assert code == 5
+    assert f"  english (arboreval): BROKEN: {why}" in out.splitlines()
+
+
+def test_doctor_takes_an_extra_that_is_not_installed_for_no_fault(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.delitem(sys.modules, "arboreval.analysis.external.spacy_", raising=False)
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert re.search(
+        r"^  spacy \(arboreval\): not installed: spaCy cannot be imported .*pip install", out, re.MULTILINE
+    )
+
+
+def test__unexpected_errors_are_exit_1(run, files_of, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("boom")
 

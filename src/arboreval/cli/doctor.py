@@ -29,9 +29,10 @@ def doctor() -> int:
     import sys
 
     from arboreval import __version__
+    from arboreval.analysis.analyzer import ANALYZERS, DEFAULT_ANALYZER
     from arboreval.cores import available_cores
-    from arboreval.errors import ArborevalError, ExitCode
-    from arboreval.registry import registrations
+    from arboreval.errors import ArborevalError, ExitCode, MissingExtraError
+    from arboreval.registry import METRICS, registrations
 
     broken = False
     echo(f"arboreval {__version__}")
@@ -45,14 +46,19 @@ def doctor() -> int:
         echo(f"  {name} {found or 'MISSING: reinstall arboreval'}")
     for name, purpose in OPTIONAL.items():
         echo(f"  {name} {_version(name) or f'not installed; {purpose}'}")
-    echo("metrics")
-    for metric, registration in sorted(registrations().items()):
-        try:
-            registration.load()
-            state = "ok"
-        except (ArborevalError, AttributeError) as error:
-            broken, state = True, f"BROKEN: {error}"
-        echo(f"  {metric} ({registration.distribution}): {state}")
+    for kind in (METRICS, ANALYZERS):
+        echo(f"{kind.name}s")
+        for name, registration in sorted(registrations(kind).items()):
+            try:
+                plugin = registration.load()
+                # making it checks the files of the bundled model
+                state = f"ok, {plugin().fingerprint}" if (kind, name) == (ANALYZERS, DEFAULT_ANALYZER) else "ok"
+            except (ArborevalError, AttributeError, ImportError) as error:
+                # that an extra of ours is not installed is no fault
+                extra = isinstance(error, MissingExtraError) and registration.distribution == "arboreval"
+                broken |= not extra
+                state = f"{'not installed' if extra else 'BROKEN'}: {error}"
+            echo(f"  {name} ({registration.distribution}): {state}")
     return ExitCode.MISSING_EXTRA if broken else ExitCode.OK
 
 
