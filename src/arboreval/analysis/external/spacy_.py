@@ -111,7 +111,8 @@ def _load(model: str) -> Any:
     except OSError as error:
         known = ", ".join(sorted(spacy.util.get_installed_models())) or "none"
         raise UsageError(
-            f"there is no spaCy pipeline {model!r}: neither an installed package nor a folder. Installed: {known}."
+            f"there is no spaCy pipeline {model!r}: neither an installed package nor a folder. Installed: {known}. "
+            "spaCy's own are installed by `python -m spacy download NAME`."
         ) from error
     except (ValueError, ImportError) as error:
         reason = " ".join(str(error).split())[:300]
