@@ -17,6 +17,7 @@ from arboreval.analysis.analyzer import (
     restrict,
 )
 from arboreval.analysis.structures import Analysis
+from arboreval.corpus.model import checked_text
 from arboreval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,8 +96,9 @@ class _Pipeline:
 
 def _stream(texts: Iterator[str], pipeline: _Pipeline, wanted: frozenset[str], lookahead: int) -> Iterator[Analysis]:
     all_wanted = wanted == frozenset(LAYERS)
+    checked = (checked_text("texts", i, text) for i, text in enumerate(texts))
     try:
-        while chunk := list(islice(texts, lookahead)):
+        while chunk := list(islice(checked, lookahead)):
             left = Counter(chunk)
             done: dict[str, Analysis] = {}
             made = pipeline.analyzer.analyze(list(left))

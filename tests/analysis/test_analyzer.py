@@ -11,7 +11,7 @@ from samples import SampleAnalyzer
 
 import arboreval
 from arboreval.analysis.analyzer import ANALYZERS, BUILT_IN, Analyzer, make_analyzer, restrict
-from arboreval.errors import UsageError
+from arboreval.errors import InputError, UsageError
 from arboreval.registry import registrations
 
 
@@ -153,6 +153,11 @@ def test_misuse():
         arboreval.analyze("a text", analyzer=SampleAnalyzer())
     with pytest.raises(UsageError, match="lookahead"):
         arboreval.analyze(["a"], analyzer=SampleAnalyzer(), lookahead=0)
+    texts = ["a", "b", None, "c"]
+    stream = arboreval.analyze(texts, analyzer=SampleAnalyzer(), lookahead=2)
+    assert [next(stream).text, next(stream).text] == ["a", "b"]
+    with pytest.raises(InputError, match=r"^texts\[2\] must be a text, not NoneType\.$"):
+        next(stream)
 
 
 class Wrong(SampleAnalyzer):

@@ -108,7 +108,7 @@ class Corpus:
         outputs = {}
         for name, texts in named.items():
             what = f"hypotheses[{name!r}]" if isinstance(hypotheses, Mapping) else "hypotheses"
-            outputs[str(name)] = Column(what, [_text(what, i, t) for i, t in enumerate(_rows(what, texts))])
+            outputs[str(name)] = Column(what, [checked_text(what, i, t) for i, t in enumerate(_rows(what, texts))])
         n = len(next(iter(outputs.values())).values)
         rows = _rows("references", references)
         _refuse_transposed(rows, n)
@@ -117,7 +117,7 @@ class Corpus:
             Column("references", [_reference_row(i, row) for i, row in enumerate(rows)]),
             sources=None
             if sources is None
-            else Column("sources", [_text("sources", i, t) for i, t in enumerate(_rows("sources", sources))]),
+            else Column("sources", [checked_text("sources", i, t) for i, t in enumerate(_rows("sources", sources))]),
             lang=lang,
         )
 
@@ -197,7 +197,7 @@ def _rows(what: str, values: Sequence[object]) -> list[object]:
     return list(values)
 
 
-def _text(what: str, i: int, value: object) -> str:
+def checked_text(what: str, i: int, value: object) -> str:
     if not isinstance(value, str):
         kind = "NaN" if value != value else type(value).__name__  # only NaN differs from itself
         raise InputError(f"{what}[{i}] must be a text, not {kind}.")
@@ -210,8 +210,8 @@ def _reference_row(i: int, row: object) -> tuple[str, ...]:
     if isinstance(row, str):
         return (row,)
     if isinstance(row, Sequence):
-        return tuple(_text(f"references[{i}]", j, t) for j, t in enumerate(row) if t is not None)
-    return (_text("references", i, row),)
+        return tuple(checked_text(f"references[{i}]", j, t) for j, t in enumerate(row) if t is not None)
+    return (checked_text("references", i, row),)
 
 
 def _refuse_transposed(references: Sequence[object], n: int) -> None:
