@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from analysis_strategies import dependencies, texts
@@ -21,7 +23,7 @@ def parse(rows, scheme="ud2"):
     text = " ".join(forms)
     ends = np.cumsum([len(form) + 1 for form in forms]) - 1
     starts = ends - [len(form) for form in forms]
-    coarse = {"IN": "ADP", "TO": "ADP", "JJ": "ADJ"}
+    coarse = {"IN": "ADP", "TO": "ADP", "JJ": "ADJ", "NN": "NOUN", "POS": "PART"}
     upos = tuple(coarse.get(tag, "X") for tag in tags)
     lemmas = tuple(form.lower() for form in forms)
     tokens = Tokens(starts, ends, np.zeros(len(forms), int), upos, tags, lemmas)
@@ -168,6 +170,23 @@ def test_by_without_passive_is_a_preposition():
             "go/VB 0 ROOT\nto/IN 1 prep\nA/NNP 2 pobj\nor/CC 2 cc\nfrom/IN 2 conj\nB/NNP 5 pobj",
             ["root(0,1)", "prep_to(1,3)", "prep_from(1,6)"],
         ),
+        (
+            "ud2",
+            "friend/NN 0 root\nI/PRP 3 nsubj\nlive/VBP 1 acl:relcl\nwith/IN 3 obl",
+            ["root(0,1)", "nsubj(3,2)", "rcmod(1,3)", "prep(3,4)"],
+        ),
+        ("ud2", "a/DT 2 det\nfear/NN 0 root\nof/IN 2 nmod", ["det(2,1)", "root(0,2)", "prep(2,3)"]),
+        # a noun that a parser takes for a preposition is not lost
+        (
+            "clear",
+            "felt/VBD 0 ROOT\ntwist/NN 1 prep\nof/IN 2 prep\nfate/NN 3 pobj",
+            ["root(0,1)", "prep(1,2)", "prep_of(2,4)"],
+        ),
+        (
+            "clear",
+            "ill/JJ 0 ROOT\nof/IN 1 prep\nflu/NN 2 pobj\nand/CC 2 cc\nlack/NN 2 conj\nof/IN 5 prep\nair/NN 6 pobj",
+            ["root(0,1)", "prep_of(1,3)", "conj_and(3,5)", "prep_of(5,7)"],
+        ),
         # it is not under nmod or obl, so there is no relation to collapse it into
         (
             "ud2",
@@ -264,6 +283,56 @@ def test_prepositions_that_share_their_object(ud, clear, expected):
 def test_expressions_of_several_words(ud, clear, expected):
     assert edges(clear, "clear") == expected
     assert edges(ud) == expected
+
+
+@pytest.mark.parametrize(
+    ("ud", "clear", "expected"),
+    [
+        (
+            "left/VBD 0 root\nwithout/IN 5 mark\nhaving/VBG 5 aux\nbeen/VBN 5 aux:pass\nseen/VBN 1 advcl",
+            "left/VBD 0 ROOT\nwithout/IN 1 prep\nhaving/VBG 5 aux\nbeen/VBN 5 auxpass\nseen/VBN 2 pcomp",
+            ["root(0,1)", "aux(5,3)", "auxpass(5,4)", "prepc_without(1,5)"],
+        ),
+        (
+            "admitted/VBD 0 root\nto/IN 3 mark\nlying/VBG 1 advcl",
+            "admitted/VBD 0 ROOT\nto/IN 1 prep\nlying/VBG 2 pcomp",
+            ["root(0,1)", "prepc_to(1,3)"],
+        ),
+        (
+            "fell/VBD 0 root\ndue/IN 4 mark\nto/IN 2 fixed\nslipping/VBG 1 advcl",
+            "fell/VBD 0 ROOT\ndue/IN 1 prep\nto/IN 2 pcomp\nslipping/VBG 2 pcomp",
+            ["root(0,1)", "prepc_due_to(1,4)"],
+        ),
+    ],
+)
+def test_gerunds(ud, clear, expected):
+    assert edges(clear, "clear") == expected
+    assert edges(ud) == expected
+
+
+def test_gerunds_by_their_first_verb():
+    rows = "tired/JJ 0 root\nof/IN 4 mark\nbeing/VBG 4 cop\nill/JJ 1 advcl"
+    assert edges(rows) == ["root(0,1)", "cop(4,3)", "prepc_of(1,4)"]
+    # an infinitive, and a finite verb
+    rows = "seem/VBP 0 root\nto/TO 4 mark\nbe/VB 4 aux\nwinning/VBG 1 advcl"
+    assert edges(rows) == ["root(0,1)", "mark(4,2)", "aux(4,3)", "advcl(1,4)"]
+    rows = "more/JJR 0 root\nthan/IN 4 mark\nwere/VBD 4 aux\nworking/VBG 1 advcl"
+    assert edges(rows) == ["root(0,1)", "mark(4,2)", "aux(4,3)", "advcl(1,4)"]
+    # of two prepositions the one before the gerund
+    rows = (
+        "moves/VBZ 0 root\nfrom/IN 5 mark\nbeing/VBG 5 cop\nover/IN 5 case\nsea/NN 1 advcl\nto/IN 9 mark\n"
+        "being/VBG 9 cop\nover/IN 9 case\nland/NN 5 conj"
+    )
+    assert edges(rows) == [
+        "root(0,1)", "cop(5,3)", "prep(5,4)", "prepc_from(1,5)", "cop(9,7)", "prep(9,8)", "prepc_to(1,9)"
+    ]  # fmt: skip
+
+
+def test_possessives_without_the_tags_of_the_penn_treebank():
+    text, tokens, tree = parse("dog/NN 3 nmod:poss\n's/POS 1 case\ntail/NN 0 root")
+    tokens = replace(tokens, xpos=("SG-NOM", "GEN", "SG-NOM"))
+    assert collapsed(tree, tokens, text) == ((2, "poss", 0), (0, "possessive", 1), (-1, "root", 2))
+    assert case_as_head(tree, tokens).head.tolist() == tree.head.tolist()
 
 
 @pytest.mark.parametrize(

@@ -74,10 +74,12 @@ _TIMES = frozenset(
 )
 # they introduce clauses only, so a gerund after them is a shortened clause and not the object of a preposition
 _SUBORDINATORS = frozenset(
-    {"although", "because", "if", "once", "that", "though", "to", "unless", "when", "whenever", "where", "whereas"}
+    {"although", "because", "if", "once", "that", "though", "unless", "when", "whenever", "where", "whereas"}
     | {"wherever", "whether", "while"}
 )
 
+# no prepositions, whatever a parser takes them for
+_NOUNS = frozenset({"NOUN", "PROPN"})
 # their first words are modifiers of the last one in trees of the scheme `clear`
 _EXPRESSIONS = frozenset({"such as", "instead of", "rather than", "as well as"})
 
@@ -117,7 +119,12 @@ def case_as_head(tree: DependencyTree, tokens: Tokens) -> DependencyTree:
 
 
 def _is_preposition(tree: DependencyTree, tokens: Tokens, word: int) -> bool:
-    return tree.relation[word] == "case" and tokens.xpos[word] != "POS"
+    return tree.relation[word] == "case" and not _is_possessive(tokens, word)
+
+
+def _is_possessive(tokens: Tokens, case: int) -> bool:
+    # not all treebanks have Penn's tags
+    return tokens.xpos[case] == "POS" or tokens.upos[case] == "PART"
 
 
 def collapsed(tree: DependencyTree, tokens: Tokens, text: str) -> tuple[Edge, ...]:
@@ -187,7 +194,7 @@ class _Ud(_View):
             dropped.update(whole)
             return f"prepc_{self.phrase(whole)}"
         if base == "case":
-            return "possessive" if self.tokens.xpos[word] == "POS" else "prep"
+            return "possessive" if _is_possessive(self.tokens, word) else "prep"
         if base == "advmod" and self.forms[word] in _NEGATIONS:
             return "neg"
         if base == "xcomp" and self.tokens.upos[word] == "ADJ" and not self.below(word, "cop", "mark"):
@@ -202,6 +209,8 @@ class _Ud(_View):
             return "agent"
         if whole:
             return f"prep_{self.phrase(whole)}"
+        if self.tokens.upos[word] == "ADP":  # a preposition without its object: "the house we live in"
+            return "prep"
         if relation in ("obl:tmod", "nmod:tmod"):
             return "tmod"
         if relation in ("obl:npmod", "nmod:npmod"):
@@ -224,10 +233,12 @@ class _Ud(_View):
         return "conj"
 
     def cases(self, word: int) -> list[int]:
-        return [w for w in self.below(word, "case") if self.tokens.xpos[w] != "POS"]
+        return [w for w in self.below(word, "case") if not _is_possessive(self.tokens, w)]
 
     def gerund_markers(self, word: int) -> list[int]:
-        if self.tokens.xpos[word] != "VBG" or self.below(word, "nsubj", "nsubj:pass", "csubj"):
+        # of "without having been seen" the first verb is the gerund
+        first_verb = min([word, *self.below(word, "aux", "aux:pass", "cop")])
+        if self.tokens.xpos[first_verb] != "VBG" or self.below(word, "nsubj", "nsubj:pass", "csubj"):
             return []
         # of "because of" the last word decides
         return [w for w in self.below(word, "mark") if self.forms[self.with_fixed([w])[-1]] not in _SUBORDINATORS]
@@ -260,16 +271,16 @@ class _Ud(_View):
         """A conjunct with a preposition of its own ("to Paris and from London"), where the first one's was collapsed:
         another preposition makes it a relation of its own, the same one is said twice."""
         first = head[word]
-        cases = self.cases(word)
-        markers = cases or self.gerund_markers(word)
+        gerund = self.gerund_markers(word)
+        markers = gerund or self.cases(word)
         if first < 0 or not markers or not relation[first].startswith(("prep_", "prepc_", "agent")):
             return
         if len(self.with_conjuncts(markers, word)) > len(markers):
             return
         whole = self.with_fixed(markers)
-        if self.phrase(whole) != self.phrase(self.with_fixed(self.cases(first) or self.gerund_markers(first))):
+        if self.phrase(whole) != self.phrase(self.with_fixed(self.gerund_markers(first) or self.cases(first))):
             head[word] = head[first]
-            relation[word] = f"{'prep' if cases else 'prepc'}_{self.phrase(whole)}"
+            relation[word] = f"{'prepc' if gerund else 'prep'}_{self.phrase(whole)}"
         dropped.update(whole)
 
     def is_passive(self, word: int) -> bool:
@@ -316,6 +327,8 @@ class _Clear(_View):
 
     def is_preposition(self, word: int) -> bool:
         relation = self.tree.relation[word]
+        if self.tokens.upos[word] in _NOUNS:
+            return False
         # in "one rather than another" a conjunction has an object
         return relation in ("prep", "agent") or (relation in ("dative", "cc") and bool(self.objects(word)))
 
@@ -368,7 +381,7 @@ class _Clear(_View):
         anchor = before.objects[0] if before else first
         names = self.conjuncts(first, head, dropped)
         for word, name in names.items():
-            phrase = self.prepositions(word) if before else None
+            phrase = self.prepositions(word) if before and self.tokens.upos[word] not in _NOUNS else None
             if before is None or phrase is None:
                 head[word], relation[word] = anchor, name
                 continue
