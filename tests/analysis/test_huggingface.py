@@ -83,6 +83,30 @@ def test_values_are_those_of_transformers(made, layer):
     assert analysis.dependency == samples.telescope().dependency
 
 
+@pytest.mark.parametrize("kind", ["T5EncoderModel", "T5ForConditionalGeneration", "BartModel"])
+def test_of_models_with_a_decoder_the_encoder_is_taken(made, tmp_path, kind):
+    torch.manual_seed(0)
+    if kind == "BartModel":
+        config = transformers.BartConfig(
+            vocab_size=len(WORDS), d_model=16, encoder_layers=3, decoder_layers=2, encoder_attention_heads=2,
+            decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=32,
+            pad_token_id=0, bos_token_id=2, eos_token_id=3,
+        )  # fmt: skip
+    else:
+        config = transformers.T5Config(vocab_size=len(WORDS), d_model=16, d_kv=8, d_ff=24, num_layers=3, num_heads=2)
+    model, tokenizer = getattr(transformers, kind)(config).eval(), made[2]
+    model.save_pretrained(tmp_path / "tiny")
+    tokenizer.save_pretrained(tmp_path / "tiny")
+    text = "The girl saw the man."
+    for layer in (0, 2, 3):
+        encoder = make_encoder(f"{tmp_path / 'tiny'}:layer={layer}")
+        (analysis,) = EncodedAnalyzer(samples.SampleAnalyzer(), encoder).analyze([text])
+        with torch.inference_mode():
+            output = model.get_encoder()(tokenizer(text, return_tensors="pt")["input_ids"], output_hidden_states=True)
+        np.testing.assert_allclose(analysis.vectors.values, output.hidden_states[layer][0].numpy(), atol=1e-6)
+        assert encoder.fingerprint == make_encoder(f"{tmp_path / 'tiny'}:layer={layer}").fingerprint
+
+
 def test_last_layer_is_the_default_and_layers_choose(made):
     folder = made[0]
     texts = ["w1 w2", "", "fail here"]

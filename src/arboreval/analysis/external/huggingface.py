@@ -222,6 +222,8 @@ def _load(path: str, space: bool) -> tuple[str, Any, Any]:
         raise UsageError(f"the encoder {path!r} cannot be loaded{offline}: {reason}.") from error
     if not tokenizer.is_fast:
         raise UsageError(f"the tokenizer of {path!r} does not tell the characters of its sub-words.")
+    if hasattr(model, "encoder") and hasattr(model, "decoder"):  # T5, BART: the decoder reads another text
+        model = model.encoder
     return name, tokenizer, model
 
 
