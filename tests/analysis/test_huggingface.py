@@ -170,6 +170,13 @@ def test_the_fingerprint_tells_models_and_layers_apart(made, tmp_path):
     assert all(mark.startswith("sample-1+tiny@") for mark in marks)
 
 
+def test_a_checkpoint_without_a_pooler_has_one_fingerprint(made, tmp_path):
+    torch.manual_seed(0)
+    transformers.BertForMaskedLM(made[1].config).save_pretrained(tmp_path)
+    made[2].save_pretrained(tmp_path)
+    assert make_encoder(str(tmp_path)).fingerprint == make_encoder(str(tmp_path)).fingerprint
+
+
 def test_structures_come_from_the_cache_and_vectors_on_request(made):
     folder = made[0]
     text = [samples.telescope().text]
