@@ -91,6 +91,12 @@ def test_a_text_that_breaks_the_pipeline_fails_alone():
     assert [len(a) for a in analyses] == [2, 0, 0, 2, 0]
 
 
+def test_half_a_surrogate_pair_is_a_character():
+    text = "Ann saw \ud83d ."
+    (analysis,) = arboreval.analyze([text], analyzer=SpacyAnalyzer(blank()), cache=False)
+    assert (analysis.status, analysis.text, analysis.words) == ("ok", text, ["Ann", "saw", "\ud83d", "."])
+
+
 def test_a_folder_is_a_pipeline_and_the_fingerprint_knows_its_content(tmp_path):
     marks = []
     for label in ("PERSON", "PLACE", "PLACE"):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from arboreval.analysis.structures import Analysis, DependencyTree, Entities, Tokens
+from arboreval.analysis.surrogates import replace_surrogates
 from arboreval.errors import MissingExtraError, UsageError
 
 try:
@@ -60,7 +61,7 @@ class SpacyAnalyzer:
         rest = iter(texts)
         while batch := list(islice(rest, _BATCH)):
             try:
-                docs = list(self._nlp.pipe(batch))
+                docs = list(self._nlp.pipe(map(replace_surrogates, batch)))
             except Exception:  # noqa: BLE001  # any component may raise anything; find out for which text
                 for text in batch:
                     yield self._alone(text)
@@ -70,7 +71,7 @@ class SpacyAnalyzer:
 
     def _alone(self, text: str) -> Analysis:
         try:
-            return self._analysis(text, self._nlp(text))
+            return self._analysis(text, self._nlp(replace_surrogates(text)))
         except Exception as error:  # noqa: BLE001  # the text is reported as failed
             reason = " ".join(str(error).split())[:200]
             return Analysis.failed(text, f"spaCy: {type(error).__name__}: {reason}", self.fingerprint)
