@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from analysis_strategies import analyses, constituents, dependencies, texts, uccas
@@ -108,6 +111,18 @@ def test_arrays_cannot_be_changed_and_the_callers_stay_writable():
     view[0] = 1
     assert DependencyTree(view, ("x",) * 3).head is not view
     view[0] = 2
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_copies_are_as_frozen(copied):
+    made = tree()
+    assert made.depth.tolist() == [2, 1, 0, 1, 1, 0, 1]
+    again = copied(made)
+    assert again == made
+    assert again.depth.tolist() == made.depth.tolist()
+    for array in (again.head, again.depth):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 def test_structures_compare_by_value():

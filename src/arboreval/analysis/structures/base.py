@@ -29,6 +29,16 @@ class Structure:
     # arrays have no hash, and nobody looks structures up by value
     __hash__ = None  # type: ignore[assignment]
 
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # a copy's arrays can be written to, whatever the original's
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self._set(**state)
+
     def _set(self, **values: object) -> None:
         """Store normalised fields; a frozen dataclass leaves no plainer way."""
         for name, value in values.items():
