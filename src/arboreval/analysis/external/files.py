@@ -179,8 +179,6 @@ def _merged(parts: list[tuple[_Segment, Analysis]]) -> Analysis:
             upos=mine.upos if any(mine.upos) else theirs.upos,
             xpos=mine.xpos if any(mine.xpos) else theirs.xpos,
         )
-        if merged.layers() == ("rst",):  # does not know of sentences
-            tokens = replace(tokens, sentence=theirs.sentence)
         try:
             merged = replace(merged, tokens=tokens, **layers)
         except StructureError as error:
