@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -165,7 +166,11 @@ def test_round_trip(data):
     tree = data.draw(dependencies(tokens))
     analysis = Analysis(text, tokens, dependency=DependencyTree(tree.head, tree.relation))
     written = "".join(conllu.write([analysis]))
-    assert conllu.to_analysis(list(conllu.parse_sentences(lines(written)))) == analysis
+    # CoNLL-U cannot tell an unknown lemma of the word "_" from the lemma "_"
+    pairs = zip(tokens.lemma, analysis.words, strict=True)
+    lemma = tuple("_" if known == "" and word == "_" else known for known, word in pairs)
+    expected = replace(analysis, tokens=replace(tokens, lemma=lemma))
+    assert conllu.to_analysis(list(conllu.parse_sentences(lines(written)))) == expected
 
 
 def test_whole_treebank():
