@@ -247,6 +247,28 @@ def test_what_only_json_can_hold():
     assert rst.parse_segment(rst.to_json(segment)).tree == segment.tree
 
 
+def test_what_brackets_cannot_hold_is_not_written():
+    with pytest.raises(StructureError, match=r"^EDU 2, 'so_! b', cannot be written in brackets: it holds a '_!'.$"):
+        rst_brackets.to_brackets(rst.from_edus(["a", "so_! b"], ["NS", "cause", 0, 1]))
+    with pytest.raises(StructureError, match="'non volitional' cannot be written in brackets"):
+        rst_brackets.to_brackets(rst.from_edus(["a", "b"], ["NS", "non volitional", 0, 1]))
+
+
+def test_a_tree_too_deep_for_json_is_not_written():
+    tree = 100_000
+    for edu in reversed(range(100_000)):
+        tree = ["NS", "cause", edu, tree]
+    with pytest.raises(StructureError, match="too deep to be written as JSON"):
+        rst.to_json(rst.from_edus(["a"] * 100_001, tree))
+
+
+def test_a_long_rs3_with_a_cycle_is_refused_at_once():
+    chain = "".join(f'<segment id="{i}" parent="{i + 1}" relname="x">a</segment>' for i in range(20_000))
+    ends = '<segment id="20000">a</segment><segment id="c" parent="c" relname="x">a</segment>'
+    with pytest.raises(StructureError, match="run in a cycle"):
+        rs3.parse_tree(f"<rst><body>{chain}{ends}</body></rst>")
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 9).flatmap(lambda n: nested_trees(0, n).map(lambda tree: (n, tree))))
 def test_round_trips(given_tree):

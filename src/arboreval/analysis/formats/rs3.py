@@ -67,7 +67,8 @@ class _Reader:
         for name in order:
             order.extend(self.below[name])
         if len(order) != len(self.elements):
-            lost = next(element for name, element in self.elements.items() if name not in set(order))
+            reached = set(order)
+            lost = next(element for name, element in self.elements.items() if name not in reached)
             raise error(self.origin, lost.line, "the parents of this element run in a cycle.")
         numbers = {element.attributes["id"]: i for i, element in enumerate(self.segments)}
         made: dict[str, Nested] = {}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,7 @@ def to_json(segment: Segment) -> str:
         "edus": list(segment.edus),
         "tree": None if segment.tree is None else segment.tree.nested(),
     }
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return _line(record)
 
 
 def read_documents(path: str | Path) -> Iterator[Document]:
@@ -138,13 +138,19 @@ def document_to_json(document: Document) -> str:
         "binary": document.binary.nested(),
         "nary": document.nary.nested(),
     }
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return _line(record)
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise StructureError("the discourse tree is too deep to be written as JSON.") from None
 
 
 def edu_starts(edus: Iterable[str]) -> list[int]:
     """The word at which each EDU starts, for texts whose words are separated by white space."""
-    lengths = [len(edu.split()) for edu in edus]
-    return [sum(lengths[:i]) for i in range(len(lengths))]
+    return [0, *accumulate(len(edu.split()) for edu in edus)][:-1]
 
 
 def from_edus(edus: Sequence[str], tree: Nested, origin: str = "RST", line: int = 1) -> Segment:

@@ -20,6 +20,7 @@ from arboreval.analysis.structures import Nested
 from arboreval.errors import StructureError
 
 _TOKEN = re.compile(r"_!(?P<text>.*?)_!|(?P<mark>[()])|(?P<atom>[^\s()]+)", re.DOTALL)
+_ATOM = re.compile(r"[^\s()]+")
 _ROLES = {"Nucleus": "N", "Satellite": "S", "Root": "root"}
 
 
@@ -167,7 +168,7 @@ def to_brackets(segment: Segment) -> str:
         relation = ""
         if up >= 0:
             alone = tree.nuclearity[node] == "N" and tree.arrangement(up) != "NN"
-            relation = f" (rel2par {'span' if alone else tree.relation[up]})"
+            relation = f" (rel2par {'span' if alone else _atom(tree.relation[up])})"
         head = "  " * depth + f"( {names[tree.nuclearity[node]]} "
         if tree.children[node]:
             _writable(tree.arrangement(node))
@@ -176,8 +177,16 @@ def to_brackets(segment: Segment) -> str:
             todo.extend((child, depth + 1) for child in reversed(tree.children[node]))
         else:
             text = " ".join(words[bounds[first] : bounds[last]])
+            if "_!" in text:
+                raise StructureError(f"EDU {first + 1}, {text!r}, cannot be written in brackets: it holds a '_!'.")
             lines.append(f"{head}(leaf {first + 1}){relation} (text _!{text}_!) )")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _atom(relation: str) -> str:
+    if not _ATOM.fullmatch(relation):
+        raise StructureError(f"the relation {relation!r} cannot be written in brackets: it is not one word.")
+    return relation
 
 
 def _writable(arrangement: str) -> None:
