@@ -69,6 +69,7 @@ def test_words_are_found_in_the_raw_text():
         ("\n(TOP (NN a))\n)", "line 3: '\\)' stands outside"),
         ("\nword", "line 2: 'word' stands outside"),
         ("(TOP (NP (NN a) b))", "line 1: the word 'b' has no brackets"),
+        ("(TOP (S a\n(NN b)))", "line 2: the word 'a' has no brackets"),
         ("(TOP\n(NN a b))", "line 2: the word 'b' has no brackets"),
         ("(TOP\n(NP))", "line 2: the phrase 'NP' is empty"),
         ("(TOP (NP (-NONE- *)))", "line 1: the tree has no words"),

@@ -103,6 +103,8 @@ def test_document():
         (dumps(RECORD | {"edus": ["a"]}), "the EDUs must be given by the tokens"),
         (dumps(RECORD | {"tree": ["NS", "x", 0]}), "a discourse node must be"),
         (dumps(RECORD | {"tree": 0}), "root over all 2 EDUs"),
+        (dumps(RECORD | {"tree": 10**10}), "does not fit 32 bits"),
+        ('{"tree": ' + "9" * 5000 + "}", "this is not JSON"),
         (dumps(RECORD | {"tree": ["NS", "x", 1, 0]}), "discourse node"),
     ],
 )
@@ -118,7 +120,11 @@ def test_errors_name_file_and_line(tmp_path, line, message):
     [
         ({"edus": ["a", " "]}, "texts that are not empty"),
         ({"sents": [[0, 1]]}, "do not cover the EDUs"),
+        ({"sents": [[0, -1], [0, 2]]}, "do not cover the EDUs"),
+        ({"sents": [[0, 10**12]]}, "do not cover the EDUs"),
         ({"sents": [0]}, "pairs of EDU numbers"),
+        ({"sents": [[0, 2.0]]}, "pairs of EDU numbers"),
+        ({"sents": [[0, float("inf")]]}, "pairs of EDU numbers"),
         ({"binary": 0}, "root over all 3"),
     ],
 )
@@ -157,6 +163,8 @@ def test_several_satellites_are_nested():
         ("( Root", "( Nucleus", "line 1: the tree does not start with a Root"),
         ("(leaf 3)", "(leaf 4)", "line 5: leaf 4 should be leaf 3"),
         ("(text _!He said_!) ", "", "line 2: leaf 1 should be"),
+        ("_!He said_!", "_! _!", "line 2: leaf 1 should be"),
+        ("(leaf 3)", f"(leaf {'3' * 5000})", "line 5: \\(leaf 3+\\) is not known"),
         ("(rel2par span)", "(what 3)", "line 3: \\(what 3\\) is not known"),
         ("    ( Nucleus (leaf 3) (rel2par joint-list) (text _!and poured ._!) )\n", "", "line 3: a node has neither"),
         ("  ( Nucleus (span 2 3)", "  ( Satellite (span 2 3)", "line 1: a node has no nucleus"),
@@ -206,6 +214,7 @@ def test_written_rs3():
         ("all day", " ", "line 13: a segment has no text"),
         ('parent="6" relname="span"', 'parent="6" relname="odd"', "line 15: the group 6 has no nucleus"),
         ('parent="3" relname="attr', 'parent="5" relname="attr', "line 1: discourse node|line 14: "),
+        ('parent="3" relname="attribution"', 'parent="6" relname="span"', "line 15: the group 6 is not multinuclear"),
         ("<rst>", "<rtf>", "line 19: this is not XML"),
     ],
 )

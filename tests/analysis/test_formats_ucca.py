@@ -104,13 +104,18 @@ def test_segments_and_raw_text():
         ("{}", "line 2: the field 'tokens' is missing"),
         (dumps(RECORD | {"tokens": ["a"]}), "line 2: "),
         (dumps(RECORD | {"tokens": [1] * 6}), "line 2: the tokens must be strings"),
+        (dumps(RECORD | {"tokens": "abcdef"}), "line 2: the tokens must be strings"),
         (dumps(RECORD | {"edges": [[0, 1]]}), "line 2: a field has the wrong form"),
         (dumps(RECORD | {"terms": [1]}), "line 2: a field has the wrong form"),
         (dumps(RECORD | {"terms": {"x": [1]}}), "line 2: a field has the wrong form"),
         (dumps(RECORD | {"n": 11}), "line 2: UCCA node 10 has 0 primary parents"),
+        (dumps(RECORD | {"n": 10**12}), "line 2: UCCA node 10 has 0 primary parents"),
+        ('{"n": ' + "9" * 5000 + "}", "line 2: this is not JSON"),
         (dumps(RECORD | {"n": "x"}), "line 2: UccaGraph.n_nodes"),
         (dumps(RECORD | {"implicit": [4]}), "line 2: UCCA node 7 has no words"),
         (dumps(RECORD | {"punct": [77]}), "line 2: a punctuation mark is outside"),
+        (dumps(RECORD | {"punct": [1.7]}), "line 2: the punctuation must be a list of token numbers"),
+        (dumps(RECORD | {"punct": "1"}), "line 2: the punctuation must be a list of token numbers"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, line, message):

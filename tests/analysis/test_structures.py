@@ -225,6 +225,7 @@ def test_ucca_graph():
     ("changes", "message"),
     [
         ({"n_nodes": 11}, "node 10 has 0 primary parents"),
+        ({"n_nodes": 10**30}, "node 10 has 0 primary parents"),
         ({"remote": [0] * 9}, "node 2 has 2 primary parents"),
         ({"parent": [0, 0, 2, 1, 5, 6, 6, 6, 5], "child": [1, 4, 1, 3, 6, 7, 8, 2, 9]}, "primary parents"),
         ({"roots": (0,)}, "node 5 has 0 primary parents instead of 1"),
@@ -289,6 +290,9 @@ def test_rst_tree():
         ([0, 1, 2], ["NS", "x", 0, 1], "root over all 3 EDUs"),
         ([1, 2], ["NS", "x", 0, 1], "begin with word 0"),
         ([0, 0], ["NS", "x", 0, 1], "increase"),
+        ([0, 2**31 - 1, -(2**31)], ["NN", "x", 0, 1, 2], "increase"),
+        ([0, 1], ["NS", "x", 0, 2**31], "does not fit 32 bits"),
+        ([0, 1], ["NS", "x", 0, 10**30], "whole numbers"),
         ([0, 1], ["SS", "x", 0, 1], "no nucleus"),
         ([0, 1], ["NS", "", 0, 1], "no relation"),
         ([0, 1], ["NSS", "x", 0, 1], "cannot have the nuclearity"),
@@ -310,6 +314,7 @@ def test_bad_rst(starts, nested, message):
         (([-1], [0], [2], ("root",), ("",)), "no children but more than one EDU"),
         (([-1], [0], [1], ("root",), ("x",)), "is a leaf but has the relation"),
         (([-1, -1], [0, 0], [1, 1], ("root", "N"), ("", "")), "not open in pre-order"),
+        (([-1, 2**31 - 1], [0, 0], [1, 1], ("root", "N"), ("", "")), "parent 2147483647"),
     ],
 )
 def test_bad_rst_arrays(columns, message):
@@ -341,6 +346,7 @@ def test_entities_and_roles():
         (lambda: Entities([2], [2], ("A",)), "not a span"),
         (lambda: Entities([0], [1], ("",)), "no label"),
         (lambda: Roles([2, 2], ("", ""), [], [], [], ()), "in text order"),
+        (lambda: Roles([0, 2**31 - 1, -(2**31)], ("",) * 3, [], [], [], ()), "in text order"),
         (lambda: Roles([2], ("",), [1], [0], [1], ("A",)), "predicate number 1"),
         (lambda: Roles([2], ("",), [0], [1], [1], ("A",)), "not a span"),
         (lambda: Roles([2], ("",), [0], [0], [1], ("",)), "no role"),

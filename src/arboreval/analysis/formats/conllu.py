@@ -25,8 +25,10 @@ Row = tuple[str, ...]
 
 _COLUMNS = 10
 _ID, _FORM, _LEMMA, _UPOS, _XPOS, _HEAD, _DEPREL, _MISC = 0, 1, 2, 3, 4, 6, 7, 9
-_WORD = re.compile(r"[1-9]\d*")
-_RANGE = re.compile(r"([1-9]\d*)-([1-9]\d*)")
+# nine digits are enough for any sentence; Python refuses to read very long numbers
+_WORD = re.compile(r"[1-9]\d{0,8}")
+_RANGE = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})")
+_NUMBER = re.compile(r"\d{1,9}")
 _EMPTY = re.compile(r"\d+\.\d+")
 _ESCAPES = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
 _UNESCAPE = re.compile(r"\\[strnp\\]")
@@ -129,11 +131,13 @@ def _row(line: str, before: Sequence[Row], origin: str, number: int) -> Row:
     if _WORD.fullmatch(row[_ID]):
         if int(row[_ID]) != last + 1:
             raise error(origin, number, f"word {row[_ID]} follows word {last}.")
-        if row[_HEAD] != "_" and not row[_HEAD].isdecimal():
+        if row[_HEAD] != "_" and not _NUMBER.fullmatch(row[_HEAD]):
             raise error(origin, number, f"the head {row[_HEAD]!r} is not a word number.")
     elif wide := _RANGE.fullmatch(row[_ID]):
         if int(wide[1]) != last + 1 or int(wide[2]) < int(wide[1]):
             raise error(origin, number, f"the multiword token {row[_ID]} does not start at word {last + 1}.")
+        if any(int(wide[1]) <= int(r[_ID].partition("-")[2]) for r in before if "-" in r[_ID]):
+            raise error(origin, number, f"the multiword token {row[_ID]} overlaps the one before it.")
     elif not _EMPTY.fullmatch(row[_ID]):
         raise error(origin, number, f"{row[_ID]!r} is not a word number.")
     return row

@@ -71,6 +71,8 @@ def parse_trees(lines: Iterable[str], origin: str = "brackets") -> Iterator[Brac
         opened = False
         for token in _TOKEN.findall(line):
             if token == "(":
+                if stack and stack[-1].word is not None:
+                    raise error(origin, number, f"the word {stack[-1].word!r} has no brackets of its own.")
                 stack.append(_Node("", number, []))
                 opened = True
                 continue

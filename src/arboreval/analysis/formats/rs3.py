@@ -93,6 +93,10 @@ class _Reader:
             start = numbers[name]
         elif not nuclei:
             raise error(self.origin, element.line, f"the group {name} has no nucleus.")
+        elif len(nuclei) > 1 and element.attributes.get("type") != "multinuc":
+            raise error(
+                self.origin, element.line, f"the group {name} is not multinuclear but has {len(nuclei)} nuclei."
+            )
         else:
             nuclei.sort(key=lambda child: first[child])
             parts = [("N", self.relation(child), made[child]) for child in nuclei]

@@ -118,15 +118,18 @@ def parse_document(line: str, origin: str = "RST", number: int = 1) -> Document:
             raise StructureError("the EDUs must be texts that are not empty.")
         starts = edu_starts(edus)
         trees = [RstTree.from_nested(starts, record[name]) for name in ("binary", "nary")]
-        try:
-            sentences = tuple((int(first), int(last)) for first, last in record["sents"])
-        except (TypeError, ValueError):
-            raise StructureError("the sentences must be pairs of EDU numbers.") from None
-        flat = [edu for first, last in sentences for edu in range(first, last + 1)]
-        if flat != list(range(len(edus))):
+        sentences = record["sents"]
+        if not isinstance(sentences, list) or not all(map(_is_pair, sentences)):
+            raise StructureError("the sentences must be pairs of EDU numbers.")
+        bounds = [0, *(last + 1 for _, last in sentences)]
+        if [first for first, _ in sentences] != bounds[:-1] or bounds[-1] != len(edus) or bounds != sorted(set(bounds)):
             raise StructureError("the sentences do not cover the EDUs one after the other.")
         extra = {key: value for key, value in record.items() if key not in _DOCUMENT}
-        return Document(tuple(edus), sentences, trees[0], trees[1], extra)
+        return Document(tuple(edus), tuple(map(tuple, sentences)), trees[0], trees[1], extra)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(number) is int for number in value)
 
 
 def document_to_json(document: Document) -> str:
@@ -165,7 +168,7 @@ def from_edus(edus: Sequence[str], tree: Nested, origin: str = "RST", line: int 
 def _record(line: str, origin: str, number: int, needed: Sequence[str]) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise error(origin, number, f"this is not JSON ({problem}).") from None
     if not isinstance(record, dict):
         raise error(origin, number, "this is not a JSON object.")

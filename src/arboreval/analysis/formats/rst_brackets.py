@@ -92,7 +92,7 @@ def _property(node: _Node, tokens: list[tuple[str, str, int]], at: int, origin: 
     match [part[1] for part in parts]:
         case ["span", first, last] if first.isdecimal() and last.isdecimal():
             pass
-        case ["leaf", number] if number.isdecimal():
+        case ["leaf", number] if number.isdecimal() and len(number) < 10:
             node.leaf = int(number)
         case ["rel2par", relation]:
             node.relation = relation
@@ -114,7 +114,7 @@ def _nested(root: _Node, edus: list[str], origin: str) -> Nested:
         todo.extend(node.children)
     leaves = sorted((node for node in order if node.leaf is not None), key=lambda node: node.leaf or 0)
     for number, node in enumerate(leaves, 1):
-        if node.leaf != number or node.children or node.text is None:
+        if node.leaf != number or node.children or node.text is None or not node.text.split():
             raise error(origin, node.line, f"leaf {node.leaf} should be leaf {number}, with a text and nothing below.")
         edus.append(node.text)
         made[id(node)] = number - 1

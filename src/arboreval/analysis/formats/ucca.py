@@ -56,7 +56,7 @@ def parse_json(line: str, origin: str = "UCCA", number: int = 1) -> Sentence:
     """The sentence in one line of JSON."""
     try:
         record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise error(origin, number, f"this is not JSON ({problem}).") from None
     if not isinstance(record, dict):
         raise error(origin, number, "this is not a JSON object.")
@@ -66,16 +66,17 @@ def parse_json(line: str, origin: str = "UCCA", number: int = 1) -> Sentence:
                 raise StructureError(f"the field {name!r} is missing.")
         try:
             graph = _graph(record)
-            words = tuple(record["tokens"])
-            punct = tuple(int(word) for word in record.get("punct", ()))
         except (TypeError, ValueError, AttributeError) as problem:
             if isinstance(problem, StructureError):
                 raise
             raise StructureError(f"a field has the wrong form ({problem}).") from None
-        if not all(isinstance(word, str) and word for word in words):
+        words, punct = record["tokens"], record.get("punct", [])
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise StructureError("the tokens must be strings that are not empty.")
+        if not isinstance(punct, list) or not all(type(word) is int for word in punct):
+            raise StructureError("the punctuation must be a list of token numbers.")
         extra = {key: value for key, value in record.items() if key not in _OWN}
-        return Sentence(words, graph, punct, extra, origin, number)
+        return Sentence(tuple(words), graph, tuple(punct), extra, origin, number)
 
 
 def _graph(record: Mapping[str, Any]) -> UccaGraph:

@@ -9,7 +9,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from arboreval.analysis.structures.base import IntArray, Structure, check_spans, int_array, same_length, strings
+from arboreval.analysis.structures.base import (
+    IntArray,
+    Structure,
+    check_spans,
+    in_range,
+    int_array,
+    same_length,
+    strings,
+)
 from arboreval.analysis.structures.tokens import Tokens
 from arboreval.errors import StructureError
 
@@ -53,11 +61,12 @@ class RstTree(Structure):
             relation=self.relation,
         )
         edus = len(self.edu_start)
-        if edus and (self.edu_start[0] != 0 or (np.diff(self.edu_start) <= 0).any()):
+        if edus and (self.edu_start[0] != 0 or (self.edu_start[1:] <= self.edu_start[:-1]).any()):
             raise StructureError("EDU starts must begin with word 0 and increase.")
         if (m == 0) != (edus == 0):
             raise StructureError(f"a discourse tree with {m} nodes cannot have {edus} EDUs.")
         check_spans("discourse node", self.first, self.last)
+        in_range("discourse parent", self.parent, -1, m)
         if m:
             self._check_tree(edus)
 
@@ -175,10 +184,10 @@ class RstTree(Structure):
             first[above] = first[here]
             last[above] = max(last[above], last[here])
         return cls(
-            np.asarray(edu_start, np.int32),
-            np.asarray(parent, np.int32),
-            np.asarray(first, np.int32),
-            np.asarray(last, np.int32),
+            int_array("RstTree.edu_start", edu_start),
+            int_array("RstTree.parent", parent),
+            int_array("RstTree.first", first),
+            int_array("RstTree.last", last),
             tuple(nuclearity),
             tuple(relation),
         )

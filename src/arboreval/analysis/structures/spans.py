@@ -83,7 +83,7 @@ class Roles(Structure):
             arg_end=self.arg_end,
             arg_role=self.arg_role,
         )
-        if n and (int(self.predicate[0]) < 0 or (np.diff(self.predicate) <= 0).any()):
+        if n and (int(self.predicate[0]) < 0 or (self.predicate[1:] <= self.predicate[:-1]).any()):
             raise StructureError("predicates must be word numbers in text order, each once.")
         in_range("predicate number", self.arg_predicate, 0, n)
         check_spans("argument", self.arg_start, self.arg_end)

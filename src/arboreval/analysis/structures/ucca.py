@@ -70,6 +70,10 @@ class UccaGraph(Structure):
 
     def _check_tree(self) -> None:
         primary = ~self.remote
+        if self.n_nodes > len(self.roots) + len(self.child):  # however many, before arrays of that size are made
+            below = {*self.roots, *self.child[primary].tolist()}
+            node = next(node for node in range(self.n_nodes) if node not in below)
+            raise StructureError(f"UCCA node {node} has 0 primary parents instead of 1.")
         parents = np.bincount(self.child[primary], minlength=self.n_nodes)
         expected = np.ones(self.n_nodes, int)
         expected[list(self.roots)] = 0
