@@ -164,6 +164,7 @@ def test_several_satellites_are_nested():
         ("(leaf 3)", "(leaf 4)", "line 5: leaf 4 should be leaf 3"),
         ("(text _!He said_!) ", "", "line 2: leaf 1 should be"),
         ("_!He said_!", "_! _!", "line 2: leaf 1 should be"),
+        ("(text _!He", "(text twice _!He" + "\nhe" * 99, "line 2: \\(text twice He( he){15} h\\) is not known.$"),
         ("(leaf 3)", f"(leaf {'3' * 5000})", "line 5: \\(leaf 3+\\) is not known"),
         ("(rel2par span)", "(what 3)", "line 3: \\(what 3\\) is not known"),
         ("    ( Nucleus (leaf 3) (rel2par joint-list) (text _!and poured ._!) )\n", "", "line 3: a node has neither"),

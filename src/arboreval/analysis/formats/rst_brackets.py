@@ -99,7 +99,9 @@ def _property(node: _Node, tokens: list[tuple[str, str, int]], at: int, origin: 
         case ["text", text]:
             node.text = text
         case other:
-            raise error(origin, line, f"({' '.join(other)}) is not known.")
+            # a missing bracket makes a property of all that follows
+            given = " ".join(" ".join(other).split())
+            raise error(origin, line, f"({given:.60}) is not known.")
     return at + 1
 
 
