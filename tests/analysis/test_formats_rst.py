@@ -192,6 +192,21 @@ def test_rs3(tmp_path):
     assert (again.tree, again.words) == (segment.tree, segment.words)
 
 
+@pytest.mark.parametrize(
+    ("relations", "nested"),
+    [
+        (["joint", "joint", "again"], ["NS", "again", ["NN", "joint", 0, 1], 2]),
+        (["again", "again", "again"], ["NN", "again", 0, 1, 2]),
+        (["again", "joint", "joint", "again"], ["SN", "again", 0, ["NS", "again", ["NN", "joint", 1, 2], 3]]),
+    ],
+)
+def test_a_relation_that_rs3_lists_twice(relations, nested):
+    listed = '<rel name="joint" type="multinuc"/><rel name="again" type="multinuc"/><rel name="again" type="rst"/>'
+    parts = "".join(f'<segment id="{i}" parent="g" relname="{name}">a</segment>' for i, name in enumerate(relations))
+    made = f"<header><relations>{listed}</relations></header><body>{parts}<group id='g' type='multinuc'/></body>"
+    assert rs3.parse_tree(f"<rst>{made}</rst>").tree.nested() == nested
+
+
 def test_written_rs3():
     segment = rst.from_edus(["a <b", "c"], ["NS", "cause", 0, 1])
     assert rs3.to_rs3(segment).splitlines()[6:10] == [

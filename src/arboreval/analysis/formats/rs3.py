@@ -52,7 +52,7 @@ class _Reader:
         header = root.first("header")
         relations = header.first("relations") if header else None
         kinds = (
-            [(rel.attributes.get("name"), rel.attributes.get("type")) for rel in relations.all("rel")]
+            [(rel.attributes.get("name", ""), rel.attributes.get("type")) for rel in relations.all("rel")]
             if relations
             else []
         )
@@ -120,13 +120,10 @@ class _Reader:
         if element.attributes.get("type") != "multinuc":
             return [child for child in below if self.relation(child) == "span"]
         counts = Counter(self.relation(child) for child in below)
-        return [child for child in below if self.is_multinuclear(self.relation(child), counts)]
-
-    def is_multinuclear(self, relation: str, counts: Counter[str]) -> bool:
-        # a relation that the header lists twice joins nuclei where there are several
-        if relation in self.multinuclear and relation in self.mononuclear:
-            return counts[relation] > 1
-        return relation in self.multinuclear
+        # a relation that the header lists twice joins nuclei where there are several and no other relation does
+        joining = {relation for relation in counts if relation in self.multinuclear - self.mononuclear}
+        joining = joining or {relation for relation in self.multinuclear if counts[relation] > 1}
+        return [child for child in below if self.relation(child) in joining]
 
 
 def to_rs3(segment: Segment) -> str:
