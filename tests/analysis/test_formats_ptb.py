@@ -62,6 +62,14 @@ def test_words_are_found_in_the_raw_text():
         ptb.to_analysis([tree], "“b/a” (x] …")
 
 
+def test_parentheses_are_found_in_tokenized_text():
+    line = "(TOP (FRAG (-LRB- -LRB-) (NN noon) (-RRB- -RRB-)))"
+    for text in ("-LRB- noon -RRB-", "(noon)"):
+        analysis = ptb.to_analysis(list(ptb.parse_trees([line])), text)
+        assert "".join(analysis.words) == text.replace(" ", "")
+        assert "".join(ptb.write([analysis])) == line + "\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -21,6 +21,9 @@ _WRITTEN_AS = {
     "'": ("’", "‘"),
     "...": ("…",),
     "--": ("—", "–"),
+    # brackets are read with their parentheses restored, which a tokenized text may not have
+    "(": ("-LRB-",),
+    ")": ("-RRB-",),
     "-LRB-": ("(",),
     "-RRB-": (")",),
     "-LSB-": ("[",),
