@@ -155,9 +155,9 @@ def constituency_baselines(data: Path) -> dict[str, float]:
     last = Counter(label for tree in train for i, j, label in tree.spans if i and j >= len(tree.tags) - 1)
     inner = last.most_common(1)[0][0]
     found = {}
-    for key, name in (("law", "mctb-law"), ("review", "mctb-review"), ("gum-silver", "gum-const-test")):
+    for key, rows in gold.constituent_tests(data).items():
         total = NO_BRACKETS
-        for tree in gold.constituents(data, name):
+        for tree in rows:
             total = total.plus(evalb(tree.spans, tree.tags, right_branching(len(tree.tags), top, inner), tree.tags))
         found[f"const.{key}"] = found[f"const.{key}.gold-punct"] = total.counts.f1
         found[f"const.{key}.complete"] = total.complete / total.sentences

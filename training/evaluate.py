@@ -223,9 +223,7 @@ def raw_edus(text: gold.Text, analysis: Analysis, trees: Sequence[Tree], starts:
 
 def const_part(context: Context) -> Figures:
     found: Figures = {}
-    for key, name in (("law", "mctb-law"), ("review", "mctb-review"), ("gum-silver", "gum-const-test")):
-        trees = gold.trees(context.data, "gum-test") if key == "gum-silver" else None
-        rows = gold.constituents(context.data, name, trees)
+    for key, rows in gold.constituent_tests(context.data).items():
         own = given = NO_BRACKETS
         for row, analysis in zip(rows, context.run.words([row.words for row in rows]), strict=True):
             spans = brackets_of(analysis)

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from readers import Tree, guess_spaces, plain_quotes, read_brackets, read_conll_tags, read_conllu, read_json, read_lines
+from readers import (
+    Tree,
+    guess_spaces,
+    letters,
+    plain_quotes,
+    read_brackets,
+    read_conll_tags,
+    read_conllu,
+    read_json,
+    read_lines,
+)
 from scorers import AUXILIARY_SENSES, Argument, Bracket, Word
 
 #: the words of one sentence, each with whether a space follows it
@@ -122,6 +132,20 @@ def constituents(data: Path, name: str, sentences: Sequence[Tree] | None = None)
         words = guessed(forms) if sentences is None else spaced(sentences[i].words, sentences[i].space)
         found.append(Constituents(words, tree.tags, spans))
     return found
+
+
+def constituent_tests(data: Path) -> dict[str, list[Constituents]]:
+    """What is measured. "review-unseen" lacks the sentences of review that the files of forum and dialogue have too."""
+    tests = {"law": constituents(data, "mctb-law"), "review": constituents(data, "mctb-review")}
+    trained = {
+        letters([form for form, _ in tree.words])
+        for domain in ("forum", "dialogue")
+        for tree in constituents(data, f"mctb-{domain}")
+    }
+    tests["review-unseen"] = [
+        tree for tree in tests["review"] if letters([form for form, _ in tree.words]) not in trained
+    ]
+    return tests | {"gum-silver": constituents(data, "gum-const-test", trees(data, "gum-test"))}
 
 
 # -- UCCA ----------------------------------------------------------------------------------------------------------

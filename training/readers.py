@@ -137,6 +137,11 @@ def plain_quotes(words: list[str]) -> list[str]:
     return ['"' if word in ("``", "''") else word for word in words]
 
 
+def letters(words: list[str]) -> str:
+    """What two spellings of one sentence share: its letters and digits, whatever their case."""
+    return "".join(char for word in words for char in word.lower() if char.isalnum())
+
+
 def guess_spaces(words: list[str]) -> list[int]:
     """Guess where raw text has spaces, for sources that give tokens only. ``words`` still have Penn quotes."""
     space = [1] * len(words)

@@ -90,8 +90,10 @@ SECTIONS: list[tuple[str, str, list[Row]]] = [
         "Labelled bracket F1, EVALB with COLLINS.prm, gold words, no tags given. EVALB removes what either side's own "
         "tags call punctuation and skips sentences in which the two then differ (MCTB tags some full stops as nouns); "
         "'all sentences' removes by the gold tags instead and skips none. MCTB is annotated by hand; its law and "
-        "review parts are held out, forum and dialogue are trained on. GUM's trees are another parser's output, so "
-        "that row is agreement with it. Baseline: right-branching trees with the most frequent labels.",
+        "review parts are held out, forum and dialogue are trained on. The published file of dialogue has sentences "
+        "of review in it, mostly with other trees; the rows 'not trained on' leave them out. GUM's trees are another "
+        "parser's output, so that row is agreement with it. Baseline: right-branching trees with the most frequent "
+        "labels.",
         [
             Row("MCTB law", "const.law", 86.0, "BERT parser trained on PTB: 91.6"),
             Row("MCTB law, all sentences", "const.law.gold-punct", 86.0),
@@ -99,6 +101,8 @@ SECTIONS: list[tuple[str, str, list[Row]]] = [
             Row("MCTB review", "const.review", 81.0, "BERT parser trained on PTB: 84.1"),
             Row("MCTB review, all sentences", "const.review.gold-punct", 81.0),
             Row("MCTB review, trees wholly right", "const.review.complete"),
+            Row("MCTB review, not trained on", "const.review-unseen", 81.0),
+            Row("MCTB review, not trained on, all sentences", "const.review-unseen.gold-punct", 81.0),
             Row("GUM (silver), all genres", "const.gum-silver"),
             Row("GUM (silver), all genres, all sentences", "const.gum-silver.gold-punct"),
         ],
@@ -263,11 +267,12 @@ def render(
         f"Written by `{command}` on {date}; do not edit. Analyzer: `{fingerprint}` ({machine}).",
         "",
         "All figures are of the shipped, quantised files through the public API, on test splits that nothing was "
-        "fitted on, in percent unless a correlation; n counts gold items (words, sentences, brackets, yields, nodes, "
-        "spans). F1 is 2 × correct / (gold + predicted) over the whole test set. WMT16, roles and discourse units are "
-        "not blind: after a first look at them layer 7 was held tighter and two heads were fitted anew, on training "
-        "and development data. The signs in words and trees that now help to find discourse units were chosen and "
-        "weighed on training and development data too, but only because the test figure had stood at 93.3 before.",
+        "fitted on (but for some sentences of MCTB review, see there), in percent unless a correlation; n counts gold "
+        "items (words, sentences, brackets, yields, nodes, spans). F1 is 2 × correct / (gold + predicted) over the "
+        "whole test set. WMT16, roles and discourse units are not blind: after a first look at them layer 7 was held "
+        "tighter and two heads were fitted anew, on training and development data. The signs in words and trees that "
+        "now help to find discourse units were chosen and weighed on training and development data too, but only "
+        "because the test figure had stood at 93.3 before.",
         "",
         f"Requirements: {'all met' if not short else 'not met: ' + '; '.join(short)}.",
     ]

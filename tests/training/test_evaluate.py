@@ -90,6 +90,8 @@ def data(tmp_path: Path) -> Path:
             write(f"ner/uner-{name}-{split}.conll.gz", f"# sent_id = ewt-1\n{tags}\n")
     for name in ("law", "review"):
         write(f"treebanks/mctb-{name}.ptb.gz", PTB + "\n")
+    for name in ("forum", "dialogue"):
+        write(f"treebanks/mctb-{name}.ptb.gz", "(TOP (NP (DT A) (NN dog)))\n")
     write("rst/relations.tsv", "relation\tgum_class\nattribution-positive\tattribution\n")
     header = "document\tnon_commercial_only\n"
     write("treebanks/gum-documents.tsv", header + "GUM_free_x\tno\nGUM_nc_y\tyes\n")
@@ -186,6 +188,16 @@ def test_an_analyzer_that_knows_the_answers_gets_everything_right(data: Path) ->
     assert "| EWT: LAS | 100.0 | ≥ 89.5 ✓ | UDPipe 2: 92.4 |  | 21 |" in page
     assert "not measured" not in page
     assert "Not run" in page
+
+
+def test_sentences_of_review_that_are_trained_on_are_left_out_apart(data: Path) -> None:
+    other = PTB.replace("Bob", "Tom")
+    (data / "treebanks/mctb-review.ptb.gz").write_bytes(gzip.compress(f"{PTB}\n{other}\n".encode()))
+    again = "(TOP (FRAG (NP (NNP ANN)) (X (VBZ says) (NP (NNP Bob)) (VBD did) (RB n't) (VB leave))))"
+    (data / "treebanks/mctb-dialogue.ptb.gz").write_bytes(gzip.compress(f"{again}\n".encode()))
+    tests = gold.constituent_tests(data)
+    assert [[word for word, _ in tree.words][2] for tree in tests["review"]] == ["Bob", "Tom"]
+    assert [[word for word, _ in tree.words][2] for tree in tests["review-unseen"]] == ["Tom"]
 
 
 def test_raw_text_has_blank_lines_between_paragraphs(data: Path) -> None:
