@@ -38,6 +38,18 @@ class Sizes:
         return [self.upos, self.xpos, self.ner, self.lemma, 2, 2, 2]
 
 
+def encoder_sizes(state: dict[str, Tensor]) -> dict[str, int]:
+    """The sizes of a pretrained encoder, from its Hugging Face weights."""
+    vocab, dim = state["embeddings.word_embeddings.weight"].shape
+    return {
+        "dim": dim,
+        "heads": state["encoder.relative_attention_bias.weight"].shape[1],
+        "inner": len(state["encoder.layer.0.intermediate.dense.weight"]),
+        "vocab": vocab,
+        "positions": len(state["embeddings.position_embeddings.weight"]),
+    }
+
+
 class Layer(nn.Module):
     """One MPNet layer (post-norm)."""
 
@@ -62,8 +74,9 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """MPNet: absolute positions in the embeddings, relative position bias shared by all layers."""
 
-    def __init__(self, layers: int, dim: int = 768, heads: int = 12, inner: int = 3072, vocab: int = 30527,
-                 positions: int = 514, dropout: float = 0.1) -> None:  # fmt: skip
+    def __init__(
+        self, layers: int, dim: int, heads: int, inner: int, vocab: int, positions: int, dropout: float = 0.1
+    ) -> None:
         super().__init__()
         self.words = nn.Embedding(vocab, dim, padding_idx=PAD)
         self.positions = nn.Embedding(positions, dim, padding_idx=PAD)
@@ -154,7 +167,7 @@ class Output:
 class Network(nn.Module):
     """Encoder and heads."""
 
-    def __init__(self, sizes: Sizes, layers: int = 8, keep: int = 7, dropout: float = 0.2, **encoder: int) -> None:
+    def __init__(self, sizes: Sizes, layers: int, keep: int, dropout: float, **encoder: int) -> None:
         super().__init__()
         self.sizes, self.keep, self.dropout = sizes, keep, dropout
         self.encoder = Encoder(layers, **encoder)

@@ -2,8 +2,8 @@
 
     python training/train.py --data DATA --pretrained model.safetensors --tokenizer tokenizer.json --out OUT
 
-``--layers 12 --keep-weight 0`` trains a teacher; ``--teacher OUT/teacher.pt --unlabelled FILE`` distils one. Runs on a
-GPU if there is one. The averaged weights are saved as fp16 safetensors.
+``--layers 12 --keep-weight 0`` trains a teacher; ``--teacher OUT/teacher.safetensors --unlabelled FILE`` distils one.
+Runs on a GPU if there is one. The averaged weights are saved as fp16 safetensors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch import Tensor
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from batches import IGNORE, Documents, Inventory, Sentence, epoch_batches, load
-from model import SPANS, TAGGERS, Encoder, Network, Output
+from model import SPANS, TAGGERS, Encoder, Network, Output, encoder_sizes
 
 #: weights of the losses; those of small or easy tasks are lower so that the parsers lead
 WEIGHTS = {"upos": 0.5, "xpos": 0.5, "ner": 0.5, "lemma": 0.8, "sent": 0.3, "edu": 0.5, "pred": 0.3, "arc": 1.0,
@@ -180,7 +180,7 @@ def _counts(right: Counter, name: str, guess: Tensor, gold: Tensor) -> None:
 
 
 def read_unlabelled(path: Path, inventory: Inventory, limit: int) -> list[Sentence]:
-    """Lines of space-separated words with spacing marks, as training/unlabelled.py writes them."""
+    """The first sentences of the file that training/unlabelled.py writes, which are in random order."""
     rows = []
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
@@ -235,10 +235,11 @@ def main() -> None:
         train += read_unlabelled(args.unlabelled, inventory, args.unlabelled_limit)
     print(f"{len(train)} sentences read after {time.time() - start:.0f} s", inventory.sizes, flush=True)
     state = load_file(args.pretrained)
-    pretrained = Encoder(args.keep)
+    shape = encoder_sizes(state)
+    pretrained = Encoder(args.keep, **shape)
     pretrained.load_pretrained(state)
     pretrained.to(device).eval().requires_grad_(False)
-    net = Network(inventory.sizes, args.layers, args.keep, args.dropout)
+    net = Network(inventory.sizes, args.layers, args.keep, args.dropout, **shape)
     net.encoder.load_pretrained(state)
     net.encoder.set_dropout(args.encoder_dropout)
     if args.init:
@@ -248,7 +249,7 @@ def main() -> None:
     net.encoder.words.requires_grad_(False)
     teacher = None
     if args.teacher:
-        teacher = Network(inventory.sizes, args.teacher_layers, args.keep, args.dropout)
+        teacher = Network(inventory.sizes, args.teacher_layers, args.keep, args.dropout, **shape)
         teacher.encoder.load_pretrained(state)
         teacher.load_state_dict({k: v.float() for k, v in load_file(args.teacher).items()}, strict=False)
         teacher.to(device).eval().requires_grad_(False)

@@ -17,7 +17,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from model import PAD, Encoder
+from model import PAD, Encoder, encoder_sizes
 
 
 def encode(encoder: Encoder, tokenizer, texts: list[str], keep: int, device: str) -> list[torch.Tensor]:
@@ -65,8 +65,9 @@ def main() -> None:
     parser.add_argument("--keep", type=int, default=7)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    encoder = Encoder(args.keep)
-    encoder.load_pretrained(load_file(args.pretrained))
+    pretrained = load_file(args.pretrained)
+    encoder = Encoder(args.keep, **encoder_sizes(pretrained))
+    encoder.load_pretrained(pretrained)
     if args.weights:
         state = {k.removeprefix("encoder."): v.float() for k, v in load_file(args.weights).items()}
         encoder.load_state_dict({k: v for k, v in state.items() if k in encoder.state_dict()}, strict=False)
