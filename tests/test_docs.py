@@ -26,6 +26,16 @@ def value(hypothesis, reference, metric, **keywords):
     return report.systems[0].scores[metric].value
 
 
+def test_the_model_card_has_the_measured_figures():
+    page = (ROOT / "docs" / "results" / "analyzer.md").read_text(encoding="utf-8")
+    sections = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
+    card = (ROOT / "src" / "arboreval" / "models" / "en" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| (\d*\.\d+) \|$", card, re.MULTILINE)
+    assert {section for section, _, _ in rows} == set(sections) - {"spaCy's small model on the same text"}
+    for section, measure, value in rows:
+        assert re.search(rf"^\| {re.escape(measure)} \| {re.escape(value)} ", sections[section], re.MULTILINE), measure
+
+
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_metric_has_a_card_with_its_options(name):
     (card,) = (text for text in CARDS.values() if f"`{name}`" in text.splitlines()[0])
