@@ -155,8 +155,25 @@ def test_words_that_no_span_explains_still_get_a_place() -> None:
 
 
 def test_a_continuation_of_nothing_is_a_unit_of_its_own() -> None:
-    made = spans_to_graph(2, [(0, 1, "A"), (1, 2, "P^")])
-    assert edges_by_words(made) == [((0,), "A", 0), ((1,), "P", 0)]
+    made = spans_to_graph(2, [(0, 2, "H"), (0, 1, "A"), (1, 2, "P^")])
+    assert edges_by_words(made) == [((0,), "A", 0), ((0, 1), "H", 0), ((1,), "P", 0)]
+
+
+def test_what_is_no_scene_under_the_root_becomes_one() -> None:
+    spans = [(0, 1, "L"), (1, 2, "A"), (2, 3, "U"), (3, 4, "P"), (4, 6, "H"), (6, 7, "A")]
+    made = spans_to_graph(7, spans, [((0, 7), (4, 6), "A")])
+    assert edges_by_words(made) == [
+        ((0,), "L", 0),
+        ((1,), "A", 0),
+        ((1, 3, 6), "H", 0),
+        ((2,), "U", 0),
+        ((3,), "P", 0),
+        ((4, 5), "A", 1),
+        ((4, 5), "H", 0),
+        ((6,), "A", 0),
+    ]
+    scene = next(edge[1] for edge in made["edges"] if edge[:1] == [0] and edge[2] == "H")
+    assert [edge[0] for edge in made["edges"] if edge[3]] == [scene]
 
 
 def test_a_remote_edge_to_an_ancestor_or_to_no_unit_is_dropped() -> None:
@@ -196,3 +213,5 @@ def test_any_nested_prediction_makes_a_valid_graph(n_words: int, drawn: list[tup
     made = spans_to_graph(n_words, spans, remotes, punctuation={n_words - 1})
     joined = join_sentences([n_words], [made])
     assert sorted(joined.term_word.tolist()) == list(range(n_words))
+    under_root = [set(category.split("|")) for parent, _, category, _ in made["edges"] if parent == 0]
+    assert all(category & {"H", "L", "U"} for category in under_root)

@@ -32,7 +32,7 @@ from arboreval.errors import ArborevalError, UsageError
 __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 
 #: grows when the rules or decoders change what comes out of the same weights
-CODE_VERSION = 3
+CODE_VERSION = 4
 PROVIDES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner", "vectors"})
 #: how far the analyzer reads ahead, in texts and in characters
 LOOK_AHEAD_TEXTS, LOOK_AHEAD_CHARACTERS = 512, 65_536
