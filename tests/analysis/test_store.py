@@ -92,6 +92,9 @@ def test_failed_analyses_are_not_kept():
         "UPDATE entries SET value = 'text' WHERE rowid = 1",
         "UPDATE entries SET value = (SELECT value FROM entries WHERE rowid = 2),"
         " checksum = (SELECT checksum FROM entries WHERE rowid = 2) WHERE rowid = 1",
+        "UPDATE entries SET value = CAST(x'ff' AS TEXT) WHERE rowid = 1",
+        "UPDATE entries SET used = 'text' WHERE rowid = 1",
+        "UPDATE entries SET size = x'00' WHERE rowid = 1",
     ],
 )
 def test_a_damaged_entry_is_made_again_and_reported(folder, damage):
@@ -111,6 +114,22 @@ def test_verify_removes_what_is_damaged(folder):
     change(folder, "UPDATE entries SET value = x'00' WHERE rowid > 1")
     assert Store().verify() == (1, 2)
     assert Store().verify() == (1, 0)
+
+
+@pytest.mark.parametrize("value", ["'key'", "17", "CAST(x'ff' AS TEXT)"])
+def test_verify_removes_what_has_no_sound_key(folder, value):
+    run(SampleAnalyzer())
+    change(folder, f"UPDATE entries SET key = {value} WHERE rowid = 1")
+    assert Store().verify() == (2, 1)
+    assert Store().verify() == (2, 0)
+
+
+@pytest.mark.parametrize("damage", ["size = 'text'", "size = x'00'", "analyzer = CAST(x'ff' AS TEXT)"])
+def test_a_damaged_entry_is_no_obstacle_to_the_others(folder, damage):
+    run(SampleAnalyzer())
+    change(folder, f"UPDATE entries SET {damage} WHERE rowid = 1")
+    assert Store().info().entries == 3
+    assert Store().prune(limit=0) == 3
 
 
 def test_the_longest_unused_entries_are_pruned_first(folder):
@@ -138,6 +157,8 @@ def test_use_makes_an_entry_young(folder):
     run(SampleAnalyzer(), TEXTS[1:])
     assert Store().prune(unused_days=1) == 1
     assert Store().info().entries == 2
+    assert Store().prune(unused_days=1e20) == 0
+    assert Store().prune(unused_days=float("inf")) == 0
 
 
 def test_a_run_keeps_the_limit(folder, monkeypatch):
@@ -239,6 +260,30 @@ def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
     expect_one_warning("cannot be used (Not a directory); going on without it.")
 
 
+@pytest.mark.parametrize("given", ["", "~", "~no_such_user/cache"])
+def test_no_home_folder(given, tmp_path, monkeypatch):
+    """As in a container whose user has no name."""
+    monkeypatch.setenv("ARBOREVAL_CACHE", given)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    monkeypatch.chdir(tmp_path)
+    expect_one_warning("cannot be used (there is no such home folder); going on without it.")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_read_only_folder(monkeypatch):
+    """The log of a database cannot be read there either, so nothing is."""
+    run(SampleAnalyzer())
+
+    def no_log(*_args, **_options):
+        error = sqlite3.OperationalError("attempt to write a readonly database")
+        error.sqlite_errorcode = sqlite3.SQLITE_READONLY
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", no_log)
+    expect_one_warning("cannot be used (attempt to write a readonly database); going on without it.")
+
+
 def read_only(*args, **kwargs):
     db = sqlite3.Connection(*args, **kwargs)
     db.execute("PRAGMA query_only = ON")
@@ -331,6 +376,8 @@ def test_a_file_that_cannot_be_read_is_not_called_empty(folder, look):
     (folder / FILE).write_text("my diary")
     with pytest.raises(InputError, match=r"cannot be (read|changed) \(it is not a database\)\.$"):
         look(Store())
+    with pytest.raises(InputError, match=r"cannot be read \(File name too long\)\..* set ARBOREVAL_CACHE"):
+        look(Store(folder / ("long" * 100)))
 
 
 def test_advice_that_can_be_followed(folder, monkeypatch):

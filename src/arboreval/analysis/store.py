@@ -21,10 +21,9 @@ from arboreval.analysis.codec import FORMAT, from_msgpack, to_msgpack
 from arboreval.analysis.store_file import (
     SCHEMA,
     UnusableError,
-    is_database,
+    connect,
     is_ours,
     is_removable,
-    prepare,
     prune,
     shrink,
 )
@@ -38,6 +37,15 @@ _BUSY_SECONDS = 5.0
 _USED_SECONDS = 3_600
 #: bytes that a process writes before it looks again whether the limit is passed
 _PRUNE_EVERY = 64_000_000
+_ENTRIES = "SELECT rowid, key, value, checksum, size, used FROM entries"
+#: what can be wrong with writing where reading goes on
+_ONLY_WRITING = (
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+)
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 T = TypeVar("T")
@@ -61,12 +69,16 @@ class Info:
 
 
 def cache_folder() -> Path:
-    """``ARBOREVAL_CACHE``, or the folder that the platform has for caches."""
+    """``ARBOREVAL_CACHE``, or the folder that the platform has for caches. It begins with ``~`` where there is no home,
+    as in a container whose user has no name; such a folder is never made."""
     if given := os.environ.get("ARBOREVAL_CACHE"):
-        return Path(given).expanduser()
+        return Path(os.path.expanduser(given))
     from platformdirs import user_cache_path
 
-    return user_cache_path("arboreval", appauthor=False)
+    try:
+        return user_cache_path("arboreval", appauthor=False)
+    except RuntimeError:
+        return Path("~/.cache/arboreval")
 
 
 def parse_size(text: str) -> int:
@@ -133,12 +145,12 @@ class Store:
         rows = self._guarded("read", lambda db: self._select(db, keys))
         found: dict[bytes, Analysis] = {}
         stale: list[bytes] = []
-        bad: list[bytes] = []
+        bad: list[int] = []
         now = int(time.time())
-        for key, value, checksum, used in rows or ():
-            analysis = _decode(key, value, checksum)
+        for rowid, key, value, checksum, size, used in rows or ():
+            analysis = _decode(key, value, checksum, size, used)
             if analysis is None:
-                bad.append(key)
+                bad.append(rowid)
                 continue
             found[key] = analysis
             if now - used > _USED_SECONDS:
@@ -149,14 +161,14 @@ class Store:
         return found
 
     @staticmethod
-    def _select(db: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, bytes, bytes, int]]:
-        statement = "SELECT key, value, checksum, used FROM entries WHERE key = ?"
-        return [row for key in keys for row in db.execute(statement, (key,))]
+    def _select(db: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[int, bytes, bytes, bytes, int, int]]:
+        return [row for key in keys for row in db.execute(f"{_ENTRIES} WHERE key = ?", (key,))]
 
     @staticmethod
-    def _touch(db: sqlite3.Connection, bad: Sequence[bytes], stale: Sequence[bytes], now: int) -> None:
+    def _touch(db: sqlite3.Connection, bad: Sequence[int], stale: Sequence[bytes], now: int) -> None:
         with db:
-            db.executemany("DELETE FROM entries WHERE key = ?", [(key,) for key in bad])
+            # by number, since the key may be what is damaged
+            db.executemany("DELETE FROM entries WHERE rowid = ?", [(rowid,) for rowid in bad])
             db.executemany("UPDATE entries SET used = ? WHERE key = ?", [(now, key) for key in stale])
 
     def put(self, entries: Iterable[tuple[bytes, Analysis]]) -> None:
@@ -203,23 +215,23 @@ class Store:
             query = "SELECT analyzer, COUNT(*), SUM(size) FROM entries GROUP BY analyzer ORDER BY analyzer"
             return {analyzer: (count, size) for analyzer, count, size in db.execute(query)}
 
-        analyzers = self._asked("read", collect) if self.path.exists() else {}
+        analyzers = self._asked("read", collect) if self._is_there() else {}
         files = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
         size = sum(file.stat().st_size for file in files if file.exists())
         return Info(self.path, sum(count for count, _ in analyzers.values()), size, self.limit, analyzers)
 
     def verify(self) -> tuple[int, int]:
         """Checks every entry and removes those that are damaged: how many were sound, how many were not."""
-        if not self.path.exists():
+        if not self._is_there():
             return 0, 0
         good = 0
-        bad: list[bytes] = []
+        bad: list[int] = []
 
         def look(db: sqlite3.Connection) -> None:
             nonlocal good
-            for key, value, checksum in db.execute("SELECT key, value, checksum FROM entries"):
-                if _decode(key, value, checksum) is None:
-                    bad.append(key)
+            for rowid, *entry in db.execute(_ENTRIES):
+                if _decode(*entry) is None:
+                    bad.append(rowid)
                 else:
                     good += 1
 
@@ -230,9 +242,9 @@ class Store:
 
     def prune(self, limit: int | None = None, unused_days: float | None = None) -> int:
         """Removes what has not been used for the longest time; the number of entries removed."""
-        if not self.path.exists():
+        if not self._is_there():
             return 0
-        before = None if unused_days is None else int(time.time() - unused_days * 86_400)
+        before = None if unused_days is None else time.time() - unused_days * 86_400
         size = self.limit if limit is None and before is None else limit
         return self._asked("write", lambda db: prune(db, size, before, exact=True))
 
@@ -246,7 +258,7 @@ class Store:
             shrink(db)
             return count
 
-        if not self.path.exists():
+        if not self._is_there():
             return 0
         try:
             return delete(self._connect())
@@ -265,6 +277,16 @@ class Store:
         return 0
 
     # --- the connection ------------------------------------------------------------------------------------------
+
+    def _is_there(self) -> bool:
+        """Whether there is a file; a folder that nobody may look into could hold one."""
+        try:
+            self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise InputError(f"the cache {self.path} cannot be read ({_reason(error)}).{self._hint(error)}") from error
+        return True
 
     def _asked(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T:
         """Does what a user asked of the cache itself; that it cannot be done is then an error."""
@@ -296,12 +318,9 @@ class Store:
             return None
 
     def _give_up(self, action: str, error: Exception) -> None:
-        primary = _primary_code(error)
         self._writable = False
         reason = _reason(error)
-        if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL) or (
-            action == "write" and primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR)
-        ):
+        if action == "write" and _primary_code(error) in _ONLY_WRITING:
             message = f"the cache {self.path} cannot be written ({reason}); new analyses are not kept."
         else:
             self._readable = False
@@ -313,18 +332,8 @@ class Store:
         # a connection must not be carried over a fork
         if self._connection is not None and self._process == os.getpid():
             return self._connection
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists() and not is_database(self.path):
-            raise UnusableError("it is not a database")  # SQLite would overwrite a file of a few bytes
-        # a transaction is what `with db` encloses and takes the lock at once; generators may move between threads
-        db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level="IMMEDIATE", check_same_thread=False)
-        try:
-            prepare(db)
-        except BaseException:
-            db.close()
-            raise
-        self._connection, self._process = db, os.getpid()
-        return db
+        self._connection, self._process = connect(self.path, _BUSY_SECONDS), os.getpid()
+        return self._connection
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -341,8 +350,11 @@ def _reason(error: Exception) -> str:
     return str(error) if not isinstance(error, OSError) else error.strerror or str(error)
 
 
-def _decode(key: bytes, value: object, checksum: object) -> Analysis | None:
-    if not isinstance(value, bytes) or _checksum(key, value) != checksum:
+def _decode(key: object, value: object, checksum: object, size: object, used: object) -> Analysis | None:
+    """What is stored, or None if anything of the entry is not as it was written."""
+    if not (isinstance(key, bytes) and isinstance(value, bytes) and isinstance(used, int) and size == len(value)):
+        return None
+    if _checksum(key, value) != checksum:
         return None
     try:
         return from_msgpack(value, Analysis)

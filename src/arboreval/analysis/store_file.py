@@ -28,7 +28,26 @@ class UnusableError(Exception):
     """The file is not ours, or of another version; the reason is its text."""
 
 
-def prepare(db: sqlite3.Connection) -> None:
+def connect(path: Path, timeout: float) -> sqlite3.Connection:
+    """Opens the file, or makes it; one that is not ours is left as it is."""
+    if path.parts[0].startswith("~"):
+        raise UnusableError("there is no such home folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not is_database(path):
+        raise UnusableError("it is not a database")  # SQLite would overwrite a file of a few bytes
+    # a transaction is what `with db` encloses and takes the lock at once; generators may move between threads
+    db = sqlite3.connect(path, timeout=timeout, isolation_level="IMMEDIATE", check_same_thread=False)
+    # one flipped bit makes text of bytes; that damages an entry, it is no reason to read no others
+    db.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        _prepare(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection) -> None:
     """Recognises the file, or makes the tables in a new one."""
     application, version, tables = _identity(db)
     if application == 0 and version == 0 and tables == 0:
@@ -87,7 +106,7 @@ def _header(path: Path) -> bytes:
         return file.read(100)
 
 
-def prune(db: sqlite3.Connection, limit: int | None, before: int | None, *, exact: bool = False) -> int:
+def prune(db: sqlite3.Connection, limit: int | None, before: float | None, *, exact: bool = False) -> int:
     """Deletes entries not used since ``before``, then the longest unused until the rest fits the limit."""
     removed = 0
     if before is not None:
@@ -115,7 +134,8 @@ def _delete_oldest(db: sqlite3.Connection, room: float) -> tuple[int, int]:
     chosen: list[tuple[int]] = []
     freed = 0
     with db:
-        for rowid, size in db.execute("SELECT rowid, size FROM entries ORDER BY used, rowid LIMIT 1000").fetchall():
+        oldest = db.execute("SELECT rowid, CAST(size AS INTEGER) FROM entries ORDER BY used, rowid LIMIT 1000")
+        for rowid, size in oldest.fetchall():
             takes = size + _BESIDE_VALUE
             if chosen and freed + takes > room:
                 break

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from arboreval.analysis.store import CacheWarning, cache_folder, cache_limit
-from arboreval.analysis.store_file import SCHEMA, UnusableError, is_database, prepare, prune
+from arboreval.analysis.store_file import SCHEMA, UnusableError, connect, prune
 from arboreval.meta.evalset import FloatArray
 
 FILE = f"scores-{SCHEMA}.sqlite"
@@ -55,11 +55,7 @@ class ScoreStore:
         self._wrote = False
         self._writable = True
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and not is_database(self.path):
-                raise UnusableError("it is not a database")  # SQLite would overwrite a file of a few bytes
-            self._db = sqlite3.connect(self.path, timeout=_BUSY_SECONDS)
-            prepare(self._db)
+            self._db = connect(self.path, _BUSY_SECONDS)
         except (OSError, sqlite3.Error, UnusableError) as error:
             self._give_up(error)
 
@@ -81,7 +77,7 @@ class ScoreStore:
         try:
             for key in keys:
                 row = self._db.execute("SELECT value, checksum FROM entries WHERE key = ?", (key,)).fetchone()
-                if row is not None and _checksum(key, row[0]) == row[1]:
+                if row is not None and isinstance(row[0], bytes) and _checksum(key, row[0]) == row[1]:
                     found[key] = _decode(row[0])
         except sqlite3.Error as error:
             self._give_up(error)
