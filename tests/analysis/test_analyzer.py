@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+import numpy as np
 import pytest
 import samples
 from samples import SampleAnalyzer
@@ -158,6 +159,16 @@ def test_misuse():
     assert [next(stream).text, next(stream).text] == ["a", "b"]
     with pytest.raises(InputError, match=r"^texts\[2\] must be a text, not NoneType\.$"):
         next(stream)
+    with pytest.raises(InputError, match=r"^texts\[0\] must be a text, not NaN\.$"):
+        next(arboreval.analyze([float("nan")], analyzer=SampleAnalyzer()))
+
+
+def test_texts_may_be_any_kind_of_string():
+    """Those of a numpy array have a type of their own, which the cache could not store."""
+    texts = ["a", "b c"]
+    analyses = list(arboreval.analyze(np.array(texts), analyzer=SampleAnalyzer()))
+    assert analyses == list(arboreval.analyze(texts, analyzer=SampleAnalyzer(), cache=False))
+    assert [type(a.text) for a in analyses] == [str, str]
 
 
 class Wrong(SampleAnalyzer):

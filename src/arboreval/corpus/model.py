@@ -201,7 +201,7 @@ def checked_text(what: str, i: int, value: object) -> str:
     if not isinstance(value, str):
         kind = "NaN" if value != value else type(value).__name__  # only NaN differs from itself
         raise InputError(f"{what}[{i}] must be a text, not {kind}.")
-    return value
+    return str(value)  # numpy's and other kinds of string cannot be stored
 
 
 def _reference_row(i: int, row: object) -> tuple[str, ...]:
