@@ -380,6 +380,38 @@ def test_a_file_that_cannot_be_read_is_not_called_empty(folder, look):
         look(Store(folder / ("long" * 100)))
 
 
+def test_a_schema_that_cannot_be_quoted(folder):
+    run(SampleAnalyzer())
+    data = (folder / FILE).read_bytes()
+    data = data.replace(b"CREATE INDEX", b"CREATE INDEQ").replace(b"entries_by_useentries", b"\xc5ntries_by_useentries")
+    (folder / FILE).write_bytes(data)
+    expect_one_warning("cannot be used (its schema is damaged)")
+
+
+def test_an_index_of_entries_that_are_not_there(folder, monkeypatch):
+    """Pruning chooses by the index; it must not go on for ever."""
+    run(SampleAnalyzer())
+    change(folder, "UPDATE entries SET used = 1000000")
+    with sqlite3.connect(folder / FILE) as db:
+        (index,) = db.execute("SELECT * FROM sqlite_master WHERE name = 'entries_by_use'").fetchall()
+    db.close()
+    with sqlite3.connect(folder / FILE) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("DELETE FROM sqlite_master WHERE name = 'entries_by_use'")
+    db.close()
+    change(folder, "DELETE FROM entries WHERE rowid < 3")
+    with sqlite3.connect(folder / FILE) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", index)
+    db.close()
+    with pytest.raises(
+        InputError, match=r"cannot be changed \(its index names entries .*`arboreval cache clear` removes"
+    ):
+        Store().prune(limit=0)
+    monkeypatch.setenv("ARBOREVAL_CACHE_LIMIT", "1kB")
+    expect_one_warning("cannot be used (its index names entries that are not there)")
+
+
 def test_advice_that_can_be_followed(folder, monkeypatch):
     run(SampleAnalyzer(), TEXTS[:1])
     message = f"the cache {folder / FILE} cannot be changed (attempt to write a readonly database)."

@@ -41,8 +41,10 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
     db.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         _prepare(db)
-    except BaseException:
+    except BaseException as error:
         db.close()
+        if isinstance(error, UnicodeDecodeError):  # the message of SQLite quotes what it cannot read
+            raise UnusableError("its schema is damaged") from error
         raise
     return db
 
@@ -134,6 +136,7 @@ def _delete_oldest(db: sqlite3.Connection, room: float) -> tuple[int, int]:
     chosen: list[tuple[int]] = []
     freed = 0
     with db:
+        db.execute("BEGIN IMMEDIATE")  # nobody else deletes what is chosen
         oldest = db.execute("SELECT rowid, CAST(size AS INTEGER) FROM entries ORDER BY used, rowid LIMIT 1000")
         for rowid, size in oldest.fetchall():
             takes = size + _BESIDE_VALUE
@@ -141,8 +144,10 @@ def _delete_oldest(db: sqlite3.Connection, room: float) -> tuple[int, int]:
                 break
             chosen.append((rowid,))
             freed += takes
-        db.executemany("DELETE FROM entries WHERE rowid = ?", chosen)
-    return len(chosen), freed
+        count = db.executemany("DELETE FROM entries WHERE rowid = ?", chosen).rowcount
+        if chosen and not count:  # it would be chosen for ever
+            raise sqlite3.DatabaseError("its index names entries that are not there")
+    return count, freed
 
 
 def _used_bytes(db: sqlite3.Connection) -> int:
