@@ -57,7 +57,7 @@ results: $(VENV)/installed-dev
 structure-results: $(VENV)/installed-dev
 	$(BIN)/python benchmarks/structure_results.py --jobs 2
 
-# Accuracy of the bundled analyzer on ../shared/data, into docs/results/analyzer.md (some 20 minutes)
+# Accuracy of the bundled analyzer on ../shared/data, into docs/results/analyzer.md (some five minutes)
 eval-analyzer: $(VENV)/installed-dev
 	$(BIN)/python training/evaluate.py
 
