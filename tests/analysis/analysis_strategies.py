@@ -102,7 +102,9 @@ def uccas(draw, tokens):
             implicit.append(n)
             n += 1
     if n > 2 and draw(st.booleans()):
-        edges.append((draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1)), "A", True))
+        # to a later node, since earlier ones may be above
+        parent = draw(st.integers(0, n - 2))
+        edges.append((parent, draw(st.integers(parent + 1, n - 1)), "A", True))
     # an implicit unit has nothing below it
     edges = [edge for edge in edges if edge[0] not in implicit]
     parent, child, category, remote = zip(*edges, strict=True)

@@ -250,6 +250,19 @@ def test_ucca_cycle():
         UccaGraph(3, (0,), [1, 2], [2, 1], ("A", "A"), [0, 0], [0, 1], [0, 1])
 
 
+@pytest.mark.parametrize("remotes", [[(1, 0)], [(3, 1)], [(1, 2), (2, 1)], [(3, 2), (4, 1)]])
+def test_ucca_cycle_by_remote_edges(remotes):
+    """Two scenes, each with a process; each may have a part in the other, but not both in each other."""
+    edges = [(0, 1, "H", 0), (0, 2, "H", 0), (1, 3, "P", 0), (2, 4, "P", 0)]
+    edges += [(parent, child, "A", 1) for parent, child in remotes]
+    parent, child, category, remote = zip(*edges, strict=True)
+    with pytest.raises(StructureError, match="run in a cycle of remote edges"):
+        UccaGraph(5, (0,), parent, child, category, remote, [3, 4], [0, 1])
+    keep = slice(None, 5 if len(remotes) > 1 else 4)
+    arrays = (parent[keep], child[keep], category[keep], remote[keep])
+    assert UccaGraph(5, (0,), *arrays, [3, 4], [0, 1]).n_nodes == 5
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

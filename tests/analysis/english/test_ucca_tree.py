@@ -182,6 +182,13 @@ def test_a_remote_edge_to_an_ancestor_or_to_no_unit_is_dropped() -> None:
     assert not any(edge[3] for edge in spans_to_graph(2, spans, remotes)["edges"])
 
 
+def test_of_remote_edges_that_make_a_cycle_the_first_is_kept() -> None:
+    spans = [(0, 2, "H"), (0, 1, "A"), (1, 2, "P"), (2, 4, "H"), (2, 3, "A"), (3, 4, "P")]
+    made = spans_to_graph(4, spans, [((0, 2), (2, 4), "A"), ((2, 4), (0, 2), "A"), ((2, 4), (0, 1), "A")])
+    far = [edge for edge in edges_by_words(made) if edge[2]]
+    assert far == [((0,), "A", 1), ((2, 3), "A", 1)]
+
+
 @pytest.mark.parametrize(
     ("spans", "message"), [([(0, 2, "A"), (1, 3, "P")], "crosses"), ([(0, 4, "A")], "outside a sentence of 3 words")]
 )

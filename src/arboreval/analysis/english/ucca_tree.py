@@ -293,6 +293,19 @@ def _remote_parent(chain: Sequence[_Unit]) -> _Unit:
     return chain[0]
 
 
+def _reaches(start: int, goal: int, below: Sequence[Sequence[int]]) -> bool:
+    """Whether a node is another one or below it, by edges of either kind."""
+    stack, seen = [start], {start}
+    while stack:
+        node = stack.pop()
+        if node == goal:
+            return True
+        new = [child for child in below[node] if child not in seen]
+        seen.update(new)
+        stack += new
+    return False
+
+
 def spans_to_graph(
     n_words: int, spans: Iterable[Span], remotes: Collection[Remote] = (), punctuation: Collection[int] = ()
 ) -> dict[str, Any]:
@@ -312,21 +325,16 @@ def spans_to_graph(
         unit.number = number
     edges: list[list[Any]] = [[unit.number, child.number, child.label, 0] for unit in order for child in unit.children]
     terms = {str(unit.number): sorted(unit.terms) for unit in order if unit.terms}
-    above = {child: parent for parent, child, _, _ in edges} if remotes else {}
-    seen: set[tuple[int, int]] = set()
+    below: list[list[int]] = [[child.number for child in unit.children] for unit in order] if remotes else []
     for parent_span, child_span, category in remotes:
         parents = [unit for unit in chains.get(parent_span, ()) if unit.number >= 0]
         children = [unit for unit in chains.get(child_span, ()) if unit.number >= 0]
         if not parents or not children:
             continue
-        parent, target = _remote_parent(parents), children[0]
-        key = (parent.number, target.number)
-        over = parent.number
-        while over not in (target.number, 0):
-            over = above[over]
-        if over != target.number and key not in seen and above.get(target.number) != parent.number:
-            seen.add(key)
-            edges.append([*key, category, 1])
+        parent, target = _remote_parent(parents).number, children[0].number
+        if target not in below[parent] and not _reaches(target, parent, below):
+            below[parent].append(target)
+            edges.append([parent, target, category, 1])
     return {"n": len(order), "roots": [0], "edges": edges, "terms": terms, "implicit": []}
 
 

@@ -94,6 +94,21 @@ class UccaGraph(Structure):
             raise StructureError(
                 f"the parents of UCCA node {int(np.flatnonzero(up != self.n_nodes)[0])} run in a cycle."
             )
+        if self.remote.any():
+            self._check_remotes()
+
+    def _check_remotes(self) -> None:
+        """Together with the remote edges, too, no node is below itself."""
+        parents = np.bincount(self.child, minlength=self.n_nodes).tolist()
+        order = [node for node in self.roots if not parents[node]]
+        for node in order:
+            for child in self.children(node, remote=True):
+                parents[child] -= 1
+                if not parents[child]:
+                    order.append(child)
+        if len(order) < self.n_nodes:
+            node = int(np.flatnonzero(parents)[0])
+            raise StructureError(f"the parents of UCCA node {node} run in a cycle of remote edges.")
 
     def _check_leaves(self) -> None:
         words = np.sort(self.term_word)
