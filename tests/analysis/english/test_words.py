@@ -26,6 +26,7 @@ def cut(text: str) -> str:
         ("mid-1980s e-mail", "mid-1980s|e-mail"),
         ("See http://www.example.org/a-b?c=1, or write to a.b@example.com.", "See|http://www.example.org/a-b?c=1|,|or|write|to|a.b@example.com|."),
         ("Nice :) ... really?!", "Nice|:)|...|really|?!"),
+        ("ah!!.. No!. What?!?... Wow!.?", "ah|!!|..|No|!.|What|?!?|...|Wow|!.?"),
         ("It costs $5,000.50 or 20% more.", "It|costs|$|5,000.50|or|20|%|more|."),
         ("at 7:30PM on 11/28/2000", "at|7:30|PM|on|11/28/2000"),
         ("the 21st and/or the 1970s", "the|21st|and|/|or|the|1970s"),

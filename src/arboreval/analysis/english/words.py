@@ -99,7 +99,7 @@ _PIECE = regex.compile(
         | (?<!\w)(?i:naqsh|masjed)-e(?!\w)
         | (?<!\w){_WORD}{{1,2}}-(?=$|["”')?!,.]+$) )
   | (?P<word> {_WORD}+(?:[_\d]+{_ALNUM}+|\d+)*(?:{_APOSTROPHE}{_WORD}+)* | [\p{{L}}\p{{N}}]{_ALNUM}* )
-  | (?P<run> \.{{2,}}[?!]* | …+\.* | [!?]+\.?[!?]* | \.[?!]+ | -{{2,}} | —+ | –+ | _+ | \*+ | =+ | ~+ | \++ | \#+
+  | (?P<run> \.{{2,}}[?!]* | …+\.* | [!?]+(?:\.(?!\.)[!?]*)? | \.[?!]+ | -{{2,}} | —+ | –+ | _+ | \*+ | =+ | ~+ | \++ | \#+
       | <+ | >+ | ''|``|’’|‘’ | \|+ | ·+ | \^+ | •+ )
   # two make a flag; \X would count from the beginning of a row of them to know which two
   | (?P<flag> \p{{RI}}{{2}}[\p{{GCB=Extend}}\p{{GCB=SpacingMark}}\p{{GCB=ZWJ}}]* )
