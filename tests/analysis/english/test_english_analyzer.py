@@ -62,6 +62,12 @@ def check(analysis: Analysis, text: str) -> None:
     assert analysis.roles is not None
     assert analysis.vectors is not None
     assert len(analysis.dependency.roots()) == tokens.n_sentences
+    heads, relations = analysis.dependency.head.tolist(), analysis.dependency.relation
+    assert all((head < 0) == (relation == "root") for head, relation in zip(heads, relations, strict=True))
+    roles = analysis.roles
+    own = roles.predicate[roles.arg_predicate]
+    assert not ((roles.arg_start <= own) & (own < roles.arg_end)).any()
+    assert "V" not in roles.arg_role
     assert analysis.constituency.label.count("TOP") == tokens.n_sentences
     assert sorted(analysis.ucca.term_word.tolist()) == list(range(len(tokens)))
     assert analysis.rst.edu_start.tolist()[:1] == [0][: len(tokens)]

@@ -222,3 +222,26 @@ def test_any_nested_prediction_makes_a_valid_graph(n_words: int, drawn: list[tup
     assert sorted(joined.term_word.tolist()) == list(range(n_words))
     under_root = [set(category.split("|")) for parent, _, category, _ in made["edges"] if parent == 0]
     assert all(category & {"H", "L", "U"} for category in under_root)
+
+
+def test_only_single_words_are_punctuation() -> None:
+    """A mark predicted over a clause would hide its scene."""
+    spans = [(0, 2, "H"), (2, 5, "U"), (2, 3, "U"), (3, 4, "A"), (4, 5, "P")]
+    made = spans_to_graph(5, spans)
+    assert edges_by_words(made) == [
+        ((0, 1), "H", 0),
+        ((2,), "U", 0),
+        ((3,), "A", 0),
+        ((3, 4), "H", 0),
+        ((4,), "P", 0),
+    ]
+    assert edges_by_words(spans_to_graph(2, [(0, 2, "H+U")])) == [((0, 1), "H", 0)]
+
+
+def test_no_remote_edge_leaves_the_root() -> None:
+    """The unit over the whole sentence takes part, or the scene that was put around it."""
+    made = spans_to_graph(3, [(0, 3, "A"), (0, 1, "A"), (1, 3, "A")], [((0, 3), (0, 1), "D"), ((1, 3), (0, 3), "D")])
+    remote = [edge for edge in made["edges"] if edge[3]]
+    assert [[parent, category] for parent, _, category, _ in remote] == [[1, "D"]]
+    assert [0, 1, "H", 0] in made["edges"]
+    assert [1, 2, "A", 0] in made["edges"]

@@ -42,6 +42,8 @@ def cut(text: str) -> str:
         ("Call 713-853-3989 (now)", "Call|713-853-3989|(|now|)"),
         ("apples, etc. Then No. 5", "apples|,|etc|.|Then|No.|5"),
         ("No. He said \"no\".", "No|.|He|said|\"|no|\"|."),
+        ("'Tis 30 °C. Mary, of the U.S. Assoc. Board", "'Tis|30|°|C|.|Mary|,|of|the|U.S.|Assoc.|Board"),
+        ("----==== ===--- $$$ a//b", "----====|===---|$$$|a|//|b"),
         ("O'Reilly at five o'clock", "O'Reilly|at|five|o'clock"),
         ("AT&T's report.pdf", "AT&T|'s|report.pdf"),
         ("#python @user # 1", "#python|@user|#|1"),

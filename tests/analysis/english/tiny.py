@@ -14,7 +14,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,!?'\"-()$%"
 LABELS = {
     "upos": ["NOUN", "VERB", "PUNCT", "ADP"],
     "xpos": ["NN", "VBZ", ".", "IN", "CD"],
-    "deprel": ["nsubj", "root", "punct", "obj", "acl:relcl"],
+    "deprel": ["nsubj", "root", "punct", "obj", "acl:relcl", "dep"],
     "ner": ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"],
     "const": ["NP", "VP", "S", "S+VP", "PP"],
     "ucca": ["A", "P", "H", "U", "ROOT", "A|P", "C^", "E+S", "H+P", "C"],

@@ -32,7 +32,7 @@ from arboreval.errors import ArborevalError, UsageError
 __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 
 #: grows when the rules or decoders change what comes out of the same weights
-CODE_VERSION = 4
+CODE_VERSION = 5
 PROVIDES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner", "vectors"})
 #: how far the analyzer reads ahead, in texts and in characters
 LOOK_AHEAD_TEXTS, LOOK_AHEAD_CHARACTERS = 512, 65_536
@@ -185,11 +185,13 @@ class EnglishAnalyzer:
         for k, words in enumerate(sentences):
             text, spans = "", []
             for form, space in words:
+                if not form:
+                    raise UsageError(f"a word of sentence {k + 1} is empty.")
                 spans.append((len(text), len(text) + len(form)))
                 text += form + " " * space
             given = np.full((len(spans), 3), np.nan, np.float32)
             for column, known in ((0, [0]), (1, edu_starts and edu_starts[k]), (2, predicates and predicates[k])):
-                if known is not None:
+                if known is not None and spans:
                     given[:, column] = -1
                     given[np.array(known, np.int64), column] = 1
             documents.append(Document(text, self._pieces, spans, given))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arboreval.analysis.english import const_tree, lemma, rst_tree, ucca_tree
+from arboreval.analysis.english import const_tree, rst_tree, ucca_tree
 from arboreval.analysis.english.session import Model
 from arboreval.analysis.structures import (
     Analysis,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["assemble", "empty"]
 
 _ONE_UNIT = rst_tree.spans_to_tree([0], [])
-_lemma = lru_cache(maxsize=65536)(lemma.apply)
 
 
 def assemble(document: Document, model: Model, layers: frozenset[str], fingerprint: str) -> Analysis:
@@ -62,17 +60,17 @@ def _tokens(document: Document, model: Model) -> Tokens:
     lengths = [end - start for part in document.parts for start, end in part.sentences]
     chosen = [script for part in document.parts for script in part.lemma]
     tags = [upos[tag] for part in document.parts for tag in part.upos]
+    fine = [xpos[tag] for part in document.parts for tag in part.xpos]
     return Tokens(
         document.start,
         document.end,
         np.repeat(np.arange(len(lengths), dtype=np.int32), lengths),
         tuple(tags),
-        tuple([xpos[tag] for part in document.parts for tag in part.xpos]),
+        tuple(fine),
         tuple(
             [
-                # what the lexicon knows comes before what the network guesses
-                model.lemmas.get(tag, {}).get(form) or _lemma(form, scripts[k])
-                for form, tag, k in zip(document.forms, tags, chosen, strict=True)
+                model.lexicon.lemma(form, tag, more, scripts[k])
+                for form, tag, more, k in zip(document.forms, tags, fine, chosen, strict=True)
             ]
         ),
     )

@@ -17,7 +17,7 @@ from arboreval.analysis.english.cky import best_spans, triangle
 from arboreval.analysis.english.mst import best_heads
 from arboreval.analysis.english.session import Model
 from arboreval.analysis.english.units import Sentence
-from arboreval.analysis.english.viterbi import Bio
+from arboreval.analysis.english.viterbi import FORBIDDEN, Bio
 
 __all__ = ["Decoder", "Part", "Window"]
 
@@ -31,8 +31,11 @@ Remote = tuple[tuple[int, int], tuple[int, int], str]
 MAX_SPANS, MAX_PAIRS = 1600, 64
 #: pairs of a predicate and a word in one call: bounds the memory of long sentences full of verbs
 MAX_ROLE_PAIRS = 1 << 14
-#: by how much a remote edge must score more than none: negative, since too few were found (chosen on development data)
-REMOTE_LEAD = -2.0
+#: by how much a sentence start and a remote edge must score more than none: negative, since too few were found (chosen
+#: on development data)
+SENTENCE_LEAD, REMOTE_LEAD = -0.5, -2.0
+#: a predicate has each of these once; what else is said of the same participant has the label R- or C-
+CORE_ROLES = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "ARGA"})
 
 
 @dataclass
@@ -114,6 +117,8 @@ class Decoder:
         self.model, self.layers = model, layers
         labels = model.labels
         self._entities, self._roles = Bio(labels["ner"]), Bio(labels["srl"])
+        self._root, self._other = labels["deprel"].index("root"), labels["deprel"].index("dep")
+        self._verb = self._roles.tags.index("B-V")
         self._span_labels = {name: labels[name] for name in ("const", "ucca", "rst")}
 
     def decode(self, windows: Sequence[Window]) -> list[Part]:
@@ -127,7 +132,7 @@ class Decoder:
         lows = np.concatenate([[0], np.cumsum(sizes)]).tolist()
         starts, kept = [], []
         for window, low, size in zip(windows, lows, sizes, strict=False):
-            marked = (tags["marks"][low : low + size, 0] > 0) | window.paragraph
+            marked = (tags["marks"][low : low + size, 0] > SENTENCE_LEAD) | window.paragraph
             marked[0] = True
             found = np.flatnonzero(marked)
             starts.append(found)
@@ -154,7 +159,7 @@ class Decoder:
         """Where discourse units start: where that is given, else by the network, else by signs in words and tree."""
         known = ~np.isnan(given)
         if self.model.units is not None:
-            scores = np.where(known, given, self._unit_scores(batch))
+            scores = np.where(known, given, _unit_scores(batch, *self.model.units))
         starts = scores > 0
         if self.model.unit_signs is not None:
             known[batch.start] = True
@@ -184,15 +189,6 @@ class Decoder:
             [relations[name] for name in part.relations[inside]],
         )
 
-    def _unit_scores(self, batch: _Batch) -> Floats:
-        """From a word and its neighbours in the sentence; row by row, so that nothing depends on the batch."""
-        (here, before, after), bias = self.model.units or (np.zeros((3, batch.words.shape[1]), np.float32), 0.0)
-        scores: Floats = (batch.words * here).sum(axis=1) + np.float32(bias)
-        left, right = neighbours(np.append(batch.start, len(batch.words)))
-        for index, weight in ((left, before), (right, after)):
-            scores += np.where(index >= 0, (batch.words * weight).sum(axis=1)[index], np.float32(0))
-        return scores
-
     def _parts(self, batch: _Batch, tags: dict[str, NDArray[Any]]) -> list[Part]:
         columns = [tags[name].tolist() for name in ("upos", "xpos", "lemma")]
         parts = []
@@ -213,7 +209,7 @@ class Decoder:
         for group in batch.groups():
             index, lengths = _padded(batch.start[group], batch.length[group])
             path = self._entities.decode(scores[index], lengths)
-            for sentence in np.flatnonzero(path.any(axis=1)).tolist():
+            for sentence in np.flatnonzero((path != self._entities.outside).any(axis=1)).tolist():
                 order.append((int(group[sentence]), self._entities.spans(path[sentence].tolist())))
         for sentence, spans in sorted(order):
             window = int(batch.window[sentence])
@@ -238,6 +234,9 @@ class Decoder:
             node[words] = np.take_along_axis(above, best, axis=1)[real]
             heads[words] = np.where(best > 0, best - 1 + batch.start[group][:, None], -1)[real]
         relation = self._relations(dep_label, head_label[node])
+        # the relation is chosen without a look at what else there is; only what hangs from nothing is a root
+        relation[relation == self._root] = self._other
+        relation[heads < 0] = self._root
         for part, low, high in zip(parts, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
             part.heads = np.where(heads[low:high] < 0, -1, heads[low:high] - low)
             part.relations = relation[low:high].tolist()
@@ -352,17 +351,17 @@ class Decoder:
             # as many predicates as fit, at least one
             pairs = np.cumsum(lengths[done:])
             some = slice(done, done + max(int(np.searchsorted(pairs, MAX_ROLE_PAIRS, side="right")), 1))
-            paths = self._role_paths(batch, at[some], batch.start[sentence[some]], lengths[some])
+            found = self._role_spans(batch, at[some], batch.start[sentence[some]], lengths[some])
             starts = (batch.start[sentence[some]] - lows[some]).tolist()
-            for word, start, window, path in zip(
-                (at[some] - lows[some]).tolist(), starts, batch.window[sentence[some]].tolist(), paths, strict=True
+            for word, start, window, arguments in zip(
+                (at[some] - lows[some]).tolist(), starts, batch.window[sentence[some]].tolist(), found, strict=True
             ):
-                spans = [(start + i, start + j, role) for i, j, role in self._roles.spans(path) if role != "V"]
+                spans = [(start + i, start + j, role) for i, j, role in arguments if role != "V"]
                 parts[window].roles.append((word, spans))
             done = some.stop
 
-    def _role_paths(self, batch: _Batch, predicate: Ints, start: Ints, length: Ints) -> list[list[int]]:
-        """The role tags of the words around each predicate."""
+    def _role_spans(self, batch: _Batch, predicate: Ints, start: Ints, length: Ints) -> list[list[Span]]:
+        """Each predicate's arguments in its sentence, and the predicate itself as V."""
         index, lengths = _padded(start, length)
         real = np.arange(index.shape[1]) < lengths[:, None]
         low, high = int(start.min()), int((start + length).max())
@@ -374,8 +373,16 @@ class Decoder:
         (tags,) = self.model.run("roles", ["tags"], feeds)
         scores = np.zeros((*index.shape, tags.shape[1]), np.float32)
         scores[real] = tags
-        paths: list[list[int]] = self._roles.decode(scores, lengths).tolist()
-        return paths
+        # no argument holds its own predicate
+        own = np.arange(len(predicate)), predicate - start
+        verb = scores[own][:, self._verb]
+        scores[own] = FORBIDDEN
+        scores[(*own, self._verb)] = verb
+        paths = self._roles.decode(scores, lengths)
+        return [
+            once(self._roles.spans(path.tolist()), lead)
+            for path, lead in zip(paths, self._roles.lead(scores, paths), strict=True)
+        ]
 
     def discourse(self, texts: Sequence[tuple[Floats, Ints, Ints]]) -> list[list[Span]]:
         """The binary discourse tree of each text, as spans over its units.
@@ -430,6 +437,25 @@ def best_apart(lead: NDArray[np.float32], units: Sequence[tuple[int, int]]) -> I
             if all(end <= i or j <= first for i, j in taken):
                 taken.append(units[unit])
                 yield scene, unit
+
+
+def _unit_scores(batch: _Batch, weights: Floats, bias: float) -> Floats:
+    """From a word and its neighbours in the sentence; row by row, so that nothing depends on the batch."""
+    here, before, after = weights
+    scores: Floats = (batch.words * here).sum(axis=1) + np.float32(bias)
+    left, right = neighbours(np.append(batch.start, len(batch.words)))
+    for index, weight in ((left, before), (right, after)):
+        scores += np.where(index >= 0, (batch.words * weight).sum(axis=1)[index], np.float32(0))
+    return scores
+
+
+def once(spans: list[Span], lead: Floats) -> list[Span]:
+    """Of the spans with the same core role the one whose words have most lead, in the mean, over being no argument."""
+    best: dict[str, tuple[float, int]] = {}
+    for k, (i, j, role) in enumerate(spans):
+        if role in CORE_ROLES:
+            best[role] = max(best.get(role, (-np.inf, -1)), (float(lead[i:j].mean()), -k))
+    return [span for k, span in enumerate(spans) if span[2] not in best or best[span[2]][1] == -k]
 
 
 def _scenes(tree: Sequence[Span]) -> list[tuple[int, int]]:

@@ -4,16 +4,21 @@ A script is either ``=LEMMA`` (the lemma as a whole, for irregular words such as
 the form into the letter case MODE, strip K characters from its end, append ADD. Modes are ``l`` (lower case), ``k``
 (keep), ``t`` (first letter upper, rest lower) and ``u`` (upper case). Every lower-case lemma uses mode ``l`` whatever
 the case of the form, so that ``forces``, ``Forces`` and ``FORCES`` share one script.
+
+A lexicon of the forms seen in training goes before the script. Where the script makes a lemma of a noun or verb that
+nobody has seen, so do the irregular inflections and the regular ones of lemmas that are known: ``sung`` is a form of
+``sing`` and ``voting`` of ``vote``, whatever the script makes of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
-__all__ = ["IDENTITY", "apply", "derive"]
+from arboreval.analysis.english.irregular import NOUNS, VERBS
 
-IDENTITY = "l-0+"
+__all__ = ["Lexicon", "apply", "derive"]
 
 _SCRIPT = re.compile(r"([lktu])-(\d+)\+(.*)", re.DOTALL)
 
@@ -63,3 +68,82 @@ def apply(form: str, script: str) -> str:
     if strip >= len(cased) and len(cased) > 0:
         return form.lower()
     return cased[: len(cased) - strip] + add
+
+
+class Lexicon:
+    """The lemmas of words, from ``{part of speech: {form: lemma}}`` of the forms seen in training."""
+
+    def __init__(self, forms: Mapping[str, Mapping[str, str]]) -> None:
+        self._forms = forms
+        self._lemmas = {upos: frozenset(lemmas.values()) for upos, lemmas in forms.items()}
+        #: ``lemma(form, upos, xpos, script)``
+        self.lemma = lru_cache(maxsize=65536)(self._lemma)
+
+    def _lemma(self, form: str, upos: str, xpos: str, script: str) -> str:
+        forms = self._forms.get(upos, {})
+        if form in forms:
+            return forms[form]
+        guess, lower = apply(form, script), form.lower()
+        if upos == "PROPN" or guess != guess.lower():
+            return guess
+        if lower in forms:
+            return forms[lower]
+        if upos not in ("NOUN", "VERB"):
+            return guess
+        if irregular := _irregular(lower, xpos):
+            return irregular
+        known = self._lemmas.get(upos, frozenset())
+        if guess in known or (upos == "NOUN" and guess == lower):
+            return guess
+        bases = list(_bases(lower, xpos))
+        if found := next((base for base in bases if base in known), None):
+            return found
+        return bases[0] if bases and (guess not in bases or _SURE.search(lower)) else guess
+
+
+def _irregular(form: str, xpos: str) -> str | None:
+    if xpos == "NNS":
+        return NOUNS.get(form)
+    if xpos not in ("VBD", "VBN"):
+        return None
+    if form in VERBS:
+        return VERBS[form]
+    prefix = _PREFIX.match(form)
+    rest = form[prefix.end() :] if prefix else ""
+    return form[: -len(rest)] + VERBS[rest] if rest in VERBS else None
+
+
+#: a stem that had an e: an ending that words do not have without one, or one short syllable, which would be doubled
+_SILENT_E = re.compile("[vucz]$|.(?:at|iz|is|ag|dg|ang|rg)$|^[^aeiouy]*[aeiouy][^aeiouywx]$")
+_PREFIX = re.compile("fore|inter|mis|out|over|re|under|un|up|with")
+#: where the first base is right even if nobody has seen it
+_SURE = re.compile("..(?:ies|ied|men|tches|shes|sses)$")
+
+
+def _bases(form: str, xpos: str) -> Iterator[str]:
+    """What a regular noun or verb in this form could come from, the likelier first."""
+    if xpos in ("NNS", "VBZ"):
+        if form.endswith("ies"):
+            yield form[:-3] + "y"
+        if form.endswith("men"):
+            yield form[:-2] + "an"
+        if form.endswith(("ches", "shes", "xes", "sses", "zzes", "oes")):
+            yield form[:-2]
+        yield form.removesuffix("s")
+    elif xpos in ("VBD", "VBN", "VBG"):
+        if form.endswith("ied"):
+            yield form[:-3] + "y"
+        for ending in ("ed", "ing"):
+            stem = form.removesuffix(ending)
+            if stem == form or not stem:
+                continue
+            if stem[-1:] == stem[-2:-1]:
+                # mostly the first ("planned"), but "added", "called", "passed"
+                yield from (stem, stem[:-1]) if stem[-1] in "dflsz" else (stem[:-1], stem)
+            # "deserved", "hoping" but "visited"
+            elif _SILENT_E.search(stem):
+                yield stem + "e"
+                yield stem
+            else:
+                yield stem
+                yield stem + "e"

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arboreval.analysis.english.lemma import Lexicon
 from arboreval.analysis.english.units import UnitSigns
 from arboreval.errors import ArborevalError, ExitCode, MissingExtraError
 
@@ -70,8 +71,7 @@ class Model:
             self.units = weight, config["units"]["bias"]
             if "signs" in config["units"]:
                 self.unit_signs = UnitSigns(**config["units"]["signs"])
-        #: {part of speech: {form: lemma}} for the forms seen in training
-        self.lemmas: dict[str, dict[str, str]] = json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8"))
+        self.lexicon = Lexicon(json.loads((self.folder / "lemmas.json").read_text(encoding="utf-8")))
         #: changes with every file
         self.hash = hashlib.sha256(manifest).hexdigest()[:12]
         self._sessions: dict[str, Any] = {}

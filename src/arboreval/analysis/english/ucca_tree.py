@@ -199,8 +199,8 @@ def _nest(n_words: int, spans: Iterable[Span]) -> tuple[_Unit, dict[tuple[int, i
         if end > stack[-1].span[1]:
             raise ValueError(f"span {start}-{end} crosses another span")
         for category in label.split("+"):
-            # a parser may predict the root label anywhere; only the whole sentence can bear it
-            if category == ROOT:
+            # a parser may predict any label anywhere: only the whole sentence is the root, only single words are marks
+            if category == ROOT or (category == PUNCTUATION and end - start > 1):
                 continue
             unit = _Unit(category, stack[-1])
             unit.span = (start, end)
@@ -319,7 +319,9 @@ def spans_to_graph(
     _join(root)
     scene = _gather_scene(root)
     if scene is not None:
-        chains[root.span].append(scene)
+        chains[root.span].insert(1, scene)
+    # no remote edge leaves or enters a root
+    chains[root.span].remove(root)
     order = _preorder(root)
     for number, unit in enumerate(order):
         unit.number = number

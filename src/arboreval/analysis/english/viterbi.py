@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bio"]
+__all__ = ["FORBIDDEN", "Bio"]
 
-_FORBIDDEN = np.float32(-1e30)
+#: the score of a tag that cannot be
+FORBIDDEN = np.float32(-1e30)
 
 
 class Bio:
@@ -19,7 +20,7 @@ class Bio:
     def __init__(self, tags: Sequence[str]) -> None:
         self.tags = tuple(tags)
         number = {tag: i for i, tag in enumerate(tags)}
-        self._outside = number["O"]
+        self.outside = number["O"]
         pairs = [(i, number.get("B-" + tag[2:], -1)) for tag, i in number.items() if tag.startswith("I-")]
         self._inside = np.array([i for i, begin in pairs if begin >= 0], np.int64)
         self._begin = np.array([begin for _, begin in pairs if begin >= 0], np.int64)
@@ -36,9 +37,9 @@ class Bio:
         if not count or not size:
             return np.zeros((count, size), np.int64)
         beyond = np.arange(size) >= lengths[:, None]
-        path = np.where(beyond, self._outside, scores.argmax(axis=2))
+        path = np.where(beyond, self.outside, scores.argmax(axis=2))
         # where the best tags of all words follow each other lawfully, they are the best sequence
-        before = np.concatenate([np.full((count, 1), self._outside), path[:, :-1]], axis=1)
+        before = np.concatenate([np.full((count, 1), self.outside), path[:, :-1]], axis=1)
         broken = np.flatnonzero(~self._follows[before, path].all(axis=1))
         if len(broken):
             path[broken] = self._search(scores[broken], beyond[broken])
@@ -46,11 +47,11 @@ class Bio:
 
     def _search(self, scores: NDArray[np.float32], beyond: NDArray[np.bool_]) -> NDArray[np.int64]:
         count, size, kinds = scores.shape
-        scores[beyond] = _FORBIDDEN
-        scores[beyond, self._outside] = 0
-        scores[:, :, self._never] = _FORBIDDEN
+        scores[beyond] = FORBIDDEN
+        scores[beyond, self.outside] = 0
+        scores[:, :, self._never] = FORBIDDEN
         total = scores[:, 0]
-        total[:, self._all_inside] = _FORBIDDEN
+        total[:, self._all_inside] = FORBIDDEN
         back = np.zeros((size, count, kinds), np.int64)
         for i in range(1, size):
             best = total.argmax(axis=1)
@@ -59,7 +60,7 @@ class Bio:
             begun, going = total[:, self._begin], total[:, self._inside]
             before[:, self._inside] = np.maximum(begun, going)
             back[i][:, self._inside] = np.where(begun >= going, self._begin, self._inside)
-            total = np.maximum(before + scores[:, i], _FORBIDDEN)
+            total = np.maximum(before + scores[:, i], FORBIDDEN)
         path = np.zeros((count, size), np.int64)
         path[:, -1] = total.argmax(axis=1)
         rows = np.arange(count)
@@ -67,11 +68,16 @@ class Bio:
             path[:, i - 1] = back[i][rows, path[:, i]]
         return path
 
+    def lead(self, scores: NDArray[np.float32], path: NDArray[np.int64]) -> NDArray[np.float32]:
+        """By how much each word's tag scores more than `O`."""
+        chosen: NDArray[np.float32] = np.take_along_axis(scores, path[:, :, None], axis=2)[:, :, 0]
+        return chosen - scores[:, :, self.outside]
+
     def spans(self, path: Sequence[int]) -> list[tuple[int, int, str]]:
         """The (start, end, label) that one sentence's tags mark."""
         found: list[tuple[int, int, str]] = []
         for i, tag in enumerate(path):
-            if tag == self._outside:
+            if tag == self.outside:
                 continue
             name = self.tags[tag]
             if name[0] == "B":

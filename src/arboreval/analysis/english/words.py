@@ -40,7 +40,7 @@ _TITLE = (
     "Gov|Sen|Rep|Reps|Sens|Pres|Supt|Insp|Amb|Atty|Bros|Inc|Corp|Ltd|Co|Cos|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|"
     "Nov|Dec|Mon|Tue|Tues|Wed|Thur|Thurs|Thu|Fri|Sat|Sun|Ave|Blvd|Rd|Dept|Dist|Univ|Assn|Attn|Ariz|Ark|Calif|Colo|Conn|"
     "Fla|Ga|Ill|Ind|Kan|Ky|La|Mass|Mich|Minn|Miss|Mo|Mont|Neb|Nev|Okla|Ont|Pa|Penn|Tenn|Tex|Va|Vt|Wash|Wis|Wyo|Nos|"
-    "Figs?|Eqs?|Vol|Ph|Sec|Op|Ed|Eds|Arrv|Ext|Est|Apt|Tel|Bldg"
+    "Figs?|Eqs?|Vol|Ph|Sec|Op|Ed|Eds|Arrv|Ext|Est|Apt|Tel|Bldg|Assoc|Cal|Sts|PS|GEN|PVT|PROF|CAPT|SEN"
 )
 _LOWER_ABBREVIATION = (
     "etc|vs|viz|cf|al|approx|ca|e\\.g|i\\.e|eg|ie|a\\.k\\.a|dept|ext|est|misc|pp|vol|vols|incl|excl|inc|ltd|corp|"
@@ -80,10 +80,10 @@ _PIECE = regex.compile(
         (?: (?:st|nd|rd|th|ST|ND|RD|TH)\b | {_APOSTROPHE}?[sS]\b | (?![aApP]\.[mM]){_ALNUM}+(?<!{_UNIT})\b )? )
     (?P<unit> (?:[aApP]\.[mM]\b\.? | {_UNIT}\b)(?![-\w]) )?
   | (?P<decade> (?<!\w){_APOSTROPHE}\d\d(?:{_APOSTROPHE}?s)?(?!\w) )
-  | (?P<clipped> (?<!\w){_APOSTROPHE}(?:em|til|till|cause|cuz|coz|bout|round|tis|twas|n|kay)\b )
+  | (?P<clipped> (?<!\w){_APOSTROPHE}(?i:em|til|till|cause|cuz|coz|bout|round|tis|twas|n|kay)\b )
   | (?P<initials> (?<!\w)(?:{_WORD}\.){{2,}}(?:{_WORD}(?!\w))? | (?<!\w)\p{{Lu}}\.\p{{Lu}}(?![\w.])
       | (?<!\w)(?:Ph|M)\.(?:D|Sc|Phil)\b\.? )
-  | (?P<initial> (?<![\w'’])(?!I\.)\p{{Lu}}\.(?!\.|\w) )
+  | (?P<initial> (?<![\w'’°º])(?!I\.)\p{{Lu}}\.(?!\.|\w) )
   | (?P<abbreviation> (?<![\w'’.])(?:{_TITLE})\.(?!\.|\p{{Ll}}) | (?<![\w'’.-])(?i:{_LOWER_ABBREVIATION})\.(?!\.\.|\w) )
   | (?P<clitic> {_APOSTROPHE}(?i:s|m|d|re|ve|ll)(?!\w) )
   | (?P<newsgroup> (?<!\w)(?:alt|comp|misc|rec|soc|sci|talk|news|ba)(?:\.[a-z][a-z-]{{0,60}}){{1,8}}(?!\w) )
@@ -99,8 +99,8 @@ _PIECE = regex.compile(
         | (?<!\w)(?i:naqsh|masjed)-e(?!\w)
         | (?<!\w){_WORD}{{1,2}}-(?=$|["”')?!,.]+$) )
   | (?P<word> {_WORD}+(?:[_\d]+{_ALNUM}+|\d+)*(?:{_APOSTROPHE}{_WORD}+)* | [\p{{L}}\p{{N}}]{_ALNUM}* )
-  | (?P<run> \.{{2,}}[?!]* | …+\.* | [!?]+(?:\.(?!\.)[!?]*)? | \.[?!]+ | -{{2,}} | —+ | –+ | _+ | \*+ | =+ | ~+ | \++ | \#+
-      | <+ | >+ | ''|``|’’|‘’ | \|+ | ·+ | \^+ | •+ )
+  | (?P<run> \.{{2,}}[?!]* | …+\.* | [!?]+(?:\.(?!\.)[!?]*)? | \.[?!]+ | :\?+ | -{{2,}}=* | =+-{{2,}} | /{{2,}}
+      | \\{{2,}} | \${{2,}} | —+ | –+ | _+ | \*+ | =+ | ~+ | \++ | \#+ | <+ | >+ | ''|``|’’|‘’ | \|+ | ·+ | \^+ | •+ )
   # two make a flag; \X would count from the beginning of a row of them to know which two
   | (?P<flag> \p{{RI}}{{2}}[\p{{GCB=Extend}}\p{{GCB=SpacingMark}}\p{{GCB=ZWJ}}]* )
   | \X
