@@ -148,6 +148,33 @@ def test_damaged_bytes_never_raise_anything_else(data):
             assert isinstance(codec.from_msgpack(damaged, Analysis), Analysis)
 
 
+def test_strings_of_numpy_arrays_can_be_stored():
+    tokens = Tokens([0], [1], [0], np.array(["X"]), [""], [""])
+    analysis = Analysis(np.str_("a"), tokens, dependency=DependencyTree([-1], np.array(["root"])))
+    assert codec.from_json(codec.to_json(analysis), Analysis) == analysis
+    assert codec.from_msgpack(codec.to_msgpack(analysis), Analysis) == analysis
+
+
+@pytest.mark.parametrize("shape", [-1, [-1, 2], 2, [True, 2], [2, 1.0], None])
+def test_shapes_that_cannot_be(shape):
+    record = codec.to_builtins(example().vectors)
+    record["values"] = record["values"] | {"shape": shape}
+    with pytest.raises(StructureError, match=r"^vectors.values of a stored record has a shape that cannot be.$"):
+        codec.from_builtins(record, Vectors)
+
+
+def test_numbers_too_large_for_a_vector():
+    record = codec.to_builtins(example().vectors)
+    record["values"]["values"][0] = 1e200
+    with pytest.raises(StructureError, match="not finite"):
+        codec.from_builtins(record, Vectors)
+
+
+def test_a_string_that_is_no_text():
+    with pytest.raises(StructureError, match=r"^the stored analysis cannot be read: "):
+        codec.from_json('{"text":"\ud800"}', Analysis)
+
+
 def test_half_a_surrogate_pair_cannot_be_stored():
     analysis = Analysis("\ud800", Tokens([0], [1], [0], ("",), ("",), ("",)))
     for write in (codec.to_json, codec.to_msgpack):

@@ -113,6 +113,55 @@ def test_arrays_cannot_be_changed_and_the_callers_stay_writable():
     view[0] = 2
 
 
+@pytest.mark.parametrize("of", [lambda array: array, lambda array: np.broadcast_to(array, array.shape)[:]])
+def test_read_only_views_of_writable_arrays_are_copied(of):
+    mine = np.arange(3, dtype=np.int32)
+    view = of(mine).view()
+    view.flags.writeable = False
+    made = Entities(view, [1, 2, 3], ["a", "b", "c"])
+    mine[0] = 99
+    assert made.start.tolist() == [0, 1, 2]
+
+
+def test_what_nobody_can_write_to_is_not_copied():
+    stored = np.frombuffer(np.array([1, -1], np.int32).tobytes(), np.int32)
+    for array in (stored, stored[1:], tree().head):
+        assert DependencyTree(array, ("x",) * len(array)).head is array
+
+
+def test_strings_of_other_kinds_become_plain():
+    made = DependencyTree([-1], np.array(["root"]), np.str_("clear"))
+    assert list(map(type, (*made.relation, made.scheme))) == [str, str]
+    analysis = Analysis(
+        np.str_("a"), Tokens.empty(), status=np.str_("degraded"), reason=np.str_("r"), fingerprint=np.str_("f")
+    )
+    values = (analysis.text, analysis.status, analysis.reason, analysis.fingerprint)
+    assert values == ("a", "degraded", "r", "f")
+    assert set(map(type, values)) == {str}
+    assert type(vectors(encoder=np.str_("e")).encoder) is str
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DependencyTree([-1], None), "DependencyTree.relation must be a list of strings."),
+        (lambda: DependencyTree([-1], [1]), "DependencyTree.relation must be a list of strings."),
+        (lambda: DependencyTree([-1], "r"), "DependencyTree.relation must be a list of strings, not a string."),
+        (lambda: DependencyTree(None, ()), "DependencyTree.head must be a list of whole numbers, not an array of 0 di"),
+        (lambda: tokens(start=[[0], [1, 2]]), "Tokens.start must be a list of whole numbers."),
+        (lambda: ucca(roots=None), "UccaGraph.roots must be a list of node numbers."),
+        (lambda: ucca(implicit=3), "UccaGraph.implicit must be a list of node numbers."),
+        (lambda: ucca(remote=[[0], [1, 0]]), "UccaGraph.remote must be a list of truth values."),
+        (lambda: vectors(values=[[0.0], [1.0, 2.0]]), "Vectors.values must be a matrix of numbers."),
+        (lambda: vectors(values=[[1e200]]), "Vectors.values holds a number that is not finite."),
+    ],
+)
+def test_what_has_the_wrong_form_is_named(make, message):
+    with pytest.raises(StructureError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
 def test_copies_are_as_frozen(copied):
     made = tree()

@@ -103,7 +103,7 @@ def _as_bytes(array: NDArray[Any]) -> Any:
 def _read(decode: Any, data: bytes | str, kind: type[S], array: Any) -> S:
     try:
         record = decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise StructureError(f"the stored {_NAMES[kind]} cannot be read: {error}.") from None
     return _structure(record, kind, array)
 
@@ -155,27 +155,33 @@ _ARRAYS = {"IntArray": "i4", "FloatArray": "f4", "BoolArray": "b1"}
 def _from_list(name: str, value: object, code: str) -> NDArray[Any]:
     shape: Any = None
     if isinstance(value, dict) and sorted(value) == ["shape", "values"]:
-        shape, value = value["shape"], value["values"]
+        shape, value = _shape(name, value["shape"]), value["values"]
     wanted = {"i4": (int,), "f4": (int, float), "b1": (bool,)}[code]
     if not isinstance(value, list) or not all(type(item) in wanted for item in value):
         raise StructureError(f"{name} of a stored record is not a list of the right type.")
     try:
-        array = np.array(value, _DTYPES[code])
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused with the structure
+            array = np.array(value, _DTYPES[code])
         return array if shape is None else array.reshape(shape)
     except (ValueError, TypeError, OverflowError):
         raise StructureError(f"{name} of a stored record has numbers or a shape that cannot be.") from None
 
 
+def _shape(name: str, shape: object) -> list[int]:
+    if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+        raise StructureError(f"{name} of a stored record has a shape that cannot be.")
+    return shape
+
+
 def _from_bytes(name: str, value: object, code: str) -> NDArray[Any]:
     match value:
-        case [str() as stored, list() as shape, bytes() as data] if stored == code:
-            if not all(type(size) is int and size >= 0 for size in shape):
-                raise StructureError(f"{name} of a stored record has a shape that cannot be.")
+        case [str() as stored, shape, bytes() as data] if stored == code:
+            sizes = _shape(name, shape)
             try:
-                array = np.frombuffer(data, _DTYPES[code]).reshape(shape)
+                array = np.frombuffer(data, _DTYPES[code]).reshape(sizes)
             except ValueError:
                 raise StructureError(
-                    f"{name} of a stored record has {len(data)} bytes for the shape {shape}."
+                    f"{name} of a stored record has {len(data)} bytes for the shape {sizes}."
                 ) from None
             if code == "b1" and (np.frombuffer(data, np.uint8) > 1).any():
                 raise StructureError(f"{name} of a stored record holds something other than truth values.")

@@ -59,8 +59,14 @@ class Analysis(Structure):
             raise StructureError("an analysis needs a text and its tokens.")
         if not isinstance(self.reason, str) or not isinstance(self.fingerprint, str):
             raise StructureError("the reason and the fingerprint of an analysis must be strings.")
-        if self.status not in ("ok", "degraded", "failed"):
+        if not isinstance(self.status, str) or self.status not in ("ok", "degraded", "failed"):
             raise StructureError(f"unknown status {self.status!r}; known: ok, degraded, failed.")
+        self._set(
+            text=str.__str__(self.text),
+            status=str.__str__(self.status),
+            reason=str.__str__(self.reason),
+            fingerprint=str.__str__(self.fingerprint),
+        )
         if (self.status == "ok") != (not self.reason):
             raise StructureError("an analysis that is degraded or failed must say why, and only such an analysis.")
         if len(self.tokens) and int(self.tokens.end[-1]) > len(self.text):

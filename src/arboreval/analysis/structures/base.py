@@ -51,18 +51,34 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+def _array(name: str, values: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of different lengths
+        raise StructureError(f"{name} must be {what}.") from None
+
+
 def _frozen(array: NDArray[Any], given: object) -> NDArray[Any]:
     # an array of the caller's that can still be written to is copied: freezing it in place would surprise the caller,
     # and leaving it writable would let the structure change after it was checked
-    if array.flags.writeable and (array is given or array.base is not None):
+    if (array.flags.writeable and (array is given or array.base is not None)) or _is_view_of_writable(array):
         array = array.copy()
     array.flags.writeable = False
     return array
 
 
+def _is_view_of_writable(array: NDArray[Any]) -> bool:
+    base = array.base
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return True
+        base = base.base
+    return False
+
+
 def int_array(name: str, values: ArrayLike) -> IntArray:
     """``values`` as a read-only one-dimensional int32 array."""
-    array = np.asarray(values)
+    array = _array(name, values, "a list of whole numbers")
     if array.ndim != 1:
         raise StructureError(f"{name} must be a list of whole numbers, not an array of {array.ndim} dimensions.")
     if array.dtype != np.int32:
@@ -76,7 +92,7 @@ def int_array(name: str, values: ArrayLike) -> IntArray:
 
 def bool_array(name: str, values: ArrayLike) -> BoolArray:
     """``values`` as a read-only one-dimensional array of truth values."""
-    array = np.asarray(values)
+    array = _array(name, values, "a list of truth values")
     if array.ndim != 1:
         raise StructureError(f"{name} must be a list of truth values, not an array of {array.ndim} dimensions.")
     if array.dtype != np.bool_:
@@ -88,22 +104,28 @@ def bool_array(name: str, values: ArrayLike) -> BoolArray:
 
 def float_matrix(name: str, values: ArrayLike) -> FloatArray:
     """``values`` as a read-only float32 matrix without infinities and NaNs."""
-    array = np.asarray(values)
+    array = _array(name, values, "a matrix of numbers")
     if array.ndim != 2 or (array.size and array.dtype.kind not in "fiu"):
         raise StructureError(f"{name} must be a matrix of numbers.")
     if array.dtype != np.float32:
-        array = array.astype(np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+            array = array.astype(np.float32)
     if not np.isfinite(array).all():
         raise StructureError(f"{name} holds a number that is not finite.")
     return _frozen(array, values)
 
 
 def strings(name: str, values: Iterable[str]) -> tuple[str, ...]:
-    result = tuple(values)
-    # most are plain strings, which the set tells at once
-    plain = set(map(type, result)) <= {str} or all(isinstance(value, str) for value in result)
-    if isinstance(values, str) or not plain:
-        raise StructureError(f"{name} must be a list of strings.")
+    """``values`` as a tuple of plain strings: other kinds, such as numpy's, could not be stored."""
+    try:
+        result = tuple(values)
+        # most are plain already, which the set tells at once
+        if not set(map(type, result)) <= {str}:
+            result = tuple(map(str.__str__, result))
+    except TypeError:
+        raise StructureError(f"{name} must be a list of strings.") from None
+    if isinstance(values, str):
+        raise StructureError(f"{name} must be a list of strings, not a string.")
     return result
 
 

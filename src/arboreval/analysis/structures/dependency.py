@@ -29,6 +29,7 @@ class DependencyTree(Structure):
         n = same_length("DependencyTree", head=self.head, relation=self.relation)
         if not isinstance(self.scheme, str) or not self.scheme:
             raise StructureError("a dependency tree must name its scheme.")
+        self._set(scheme=str.__str__(self.scheme))
         in_range("head", self.head, -1, n)
         if n == 0:
             return

@@ -215,7 +215,10 @@ class UccaGraph(Structure):
 
 
 def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    result = tuple(values)
+    try:
+        result = tuple(values)
+    except TypeError:
+        raise StructureError(f"{name} must be a list of node numbers.") from None
     if set(map(type, result)) <= {int}:
         return result
     if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in result):

@@ -52,6 +52,7 @@ class Vectors(Structure):
             raise StructureError("Vectors.layer must be the number of a layer.")
         if not isinstance(self.encoder, str):
             raise StructureError("Vectors.encoder must be a name.")
+        self._set(encoder=str.__str__(self.encoder))
         marked = self.special & ((self.start != -1) | (self.end != -1) | (self.word != -1))
         if marked.any():
             raise StructureError(f"sub-word {int(np.flatnonzero(marked)[0])} is a special token but has text.")
