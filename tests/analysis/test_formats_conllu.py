@@ -104,15 +104,24 @@ def row(number="1", form="a", head="0", relation="root", misc="_"):
         (f"{row('1-3')}\n{row()}\n", "line 1: the multiword token 1-3 is longer than the sentence of 1 words"),
         (f"{row('1-3')}\n{row()}\n{row('2-3')}\n", "line 3: the multiword token 2-3 overlaps the one before it"),
         (f"{row('1-2')}\n{row('1-2')}\n", "line 2: the multiword token 1-2 overlaps the one before it"),
-        (f"{row('1' * 5000)}\n", "line 1: '1+' is not a word number"),
-        (f"{row(head='9' * 5000)}\n", "line 1: the head '9+' is not a word number"),
+        (f"{row('1' * 5000)}\n", "line 1: '1{60}'… is not a word number"),
+        (f"{row(head='9' * 5000)}\n", "line 1: the head '9{60}'… is not a word number"),
         (f"{row()}\n# late\n", "line 2: a comment stands between"),
         ("# alone\n", "line 1: comments are followed by no sentence"),
         (f"{row('0.1')}\n", "line 1: a sentence has no words"),
         (f"{row(form='')}\n", "line 1: a word has no form"),
         (f"{row()}\n\n{row(head='0')}\n{row('2', head='0')}\n", "line 3: sentence 0 has 2 dependency roots"),
         (f"{row(head='2')}\n{row('2', head='1')}\n", "line 1: the heads of word 0 run in a cycle"),
-        (f"{row()}\n{row('2', head='_')}\n", "line 1: word 2 has no head, others have one"),
+        (f"{row()}\n{row('2', head='_')}\n", "line 2: word 2 has no head, others have one"),
+        (
+            f"# seg = 1\n{row()}\n\n# seg = 1\n{row()}\n{row('2', head='_')}\n",
+            "line 6: word 2 has no head, others have one",
+        ),
+        (f"# seg = 1\n{row()}\n\n# seg = 1\n\n{row(head='_')}\n", "line 6: word 1 has no head, others have one"),
+        (f"{row(head='00')}\n", "line 1: the head '00' is not a word number"),
+        (f"# x\n\n \n{row('2')}\n", "line 4: word 2 follows word 0"),
+        (f"# x\n\n\n{row(head='7')}\n", "line 4: the head 7 is outside"),
+        (f"# x\n\n\n{row('1.1')}\n", "line 4: a sentence has no words"),
         (f"# text = b\n{row()}\n", "line 1: the words make the text 'a', but # text says 'b'"),
         (f"{row('1-2')}\n{row()}\n{row('2', head='1')}\n", "line 1: the multiword token 'a' is too short"),
     ],
@@ -155,6 +164,39 @@ def test_written_sentence():
         conllu.from_analysis(analysis)
     named = conllu.from_analysis(analysis, seg=3, sent_id="s")
     assert [sentence.comment("sent_id") for sentence in named] == ["s-1", "s-2"]
+
+
+def test_lines_after_blank_lines_between_comments_and_words():
+    (sentence,) = conllu.parse_sentences(["", "# x", "", "# y", " ", row(), row("2-3"), row("2"), row("3")])
+    assert (sentence.line, sentence.row_line) == (2, 6)
+    assert sentence.word_lines() == [6, 8, 9]
+    assert sentence.surface_lines() == [6, 7]
+
+
+@pytest.mark.parametrize("field", ["upos", "xpos", "lemma"])
+@pytest.mark.parametrize("character", "\t\n\r")
+def test_what_would_break_a_row_cannot_be_written(field, character):
+    tokens = Tokens([0], [1], [0], ("",), ("",), ("",))
+    with pytest.raises(StructureError, match=r"^the (tag|lemma) 'a\\[tnr]b' cannot be written as CoNLL-U\.$"):
+        conllu.from_analysis(Analysis("a", replace(tokens, **{field: (f"a{character}b",)})))
+    tree = DependencyTree([-1], (f"a{character}b",))
+    with pytest.raises(StructureError, match=r"^the relation 'a\\[tnr]b' cannot"):
+        conllu.from_analysis(Analysis("a", tokens, dependency=tree))
+    for mark in ({"seg": f"a{character}b"}, {"sent_id": f"a{character}b"}):
+        with pytest.raises(StructureError, match=r"^the comment ' (seg|sent_id) = a\\[tnr]b"):
+            conllu.from_analysis(Analysis("a", tokens), **mark)
+
+
+def test_long_sentences_and_segments_are_read_at_once():
+    n = 20_000
+    wide = [line for i in range(1, n + 1) for line in (row(f"{i}-{i}"), row(str(i), head="0" if i == 1 else "1"))]
+    (sentence,) = conllu.parse_sentences(wide)
+    assert len(sentence.words) == n
+    assert conllu.to_analysis([sentence]).tokens.end[-1] == 2 * n - 1
+    (sentence,) = conllu.parse_sentences([row(), *(row(f"1.{i}") for i in range(1, n))])
+    assert len(sentence.rows) == n
+    segment = list(conllu.parse_sentences(["# text = a", row(), ""] * n))
+    assert len(conllu.to_analysis(segment).text) == 2 * n - 1
 
 
 def test_words_with_line_ends_cannot_be_written():

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arboreval.analysis.formats.files import at, error, grouped, locate, read_lines
+from arboreval.analysis.formats.files import at, error, grouped, locate, quoted, read_lines
 from arboreval.analysis.structures import Analysis, DependencyTree, Tokens
 from arboreval.errors import StructureError
 
@@ -28,7 +28,7 @@ _ID, _FORM, _LEMMA, _UPOS, _XPOS, _HEAD, _DEPREL, _MISC = 0, 1, 2, 3, 4, 6, 7, 9
 # nine digits are enough for any sentence; Python refuses to read very long numbers
 _WORD = re.compile(r"[1-9]\d{0,8}")
 _RANGE = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})")
-_NUMBER = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"0|[1-9]\d{0,8}")
 _EMPTY = re.compile(r"\d+\.\d+")
 _ESCAPES = {"\\s": " ", "\\t": "\t", "\\r": "\r", "\\n": "\n", "\\p": "|", "\\\\": "\\"}
 _UNESCAPE = re.compile(r"\\[strnp\\]")
@@ -43,6 +43,8 @@ class Sentence:
     rows: tuple[Row, ...]
     origin: str = "CoNLL-U"
     line: int = 1
+    #: line of the first row; blank lines may stand between the comments and the rows
+    row_line: int = 1
 
     def comment(self, key: str) -> str | None:
         """The value of ``# key = value``; "" for a comment that is only a key."""
@@ -80,12 +82,11 @@ class Sentence:
 
     def surface_lines(self) -> list[int]:
         """The line of each token in the file."""
-        return [self.line + len(self.comments) + row for row, _ in self._surface_rows]
+        return [self.row_line + row for row, _ in self._surface_rows]
 
     def word_lines(self) -> list[int]:
         """The line of each word in the file."""
-        first = self.line + len(self.comments)
-        return [first + number for number, row in enumerate(self.rows) if _WORD.fullmatch(row[_ID])]
+        return [self.row_line + number for number, row in enumerate(self.rows) if _WORD.fullmatch(row[_ID])]
 
     def __str__(self) -> str:
         lines = [f"#{comment}" for comment in self.comments] + ["\t".join(row) for row in self.rows]
@@ -101,7 +102,9 @@ def parse_sentences(lines: Iterable[str], origin: str = "CoNLL-U") -> Iterator[S
     """The sentences in lines of CoNLL-U."""
     comments: list[str] = []
     rows: list[Row] = []
-    first = number = 0
+    first = row_line = number = 0
+    # the last word, and the last one of the last multiword token
+    last = covered = 0
     for number, line in enumerate(lines, 1):
         if line.strip():
             if not comments and not rows:
@@ -111,45 +114,49 @@ def parse_sentences(lines: Iterable[str], origin: str = "CoNLL-U") -> Iterator[S
                     raise error(origin, number, "a comment stands between the words of a sentence.")
                 comments.append(line[1:])
             else:
-                rows.append(_row(line, rows, origin, number))
+                if not rows:
+                    row_line, last, covered = number, 0, 0
+                row, last, covered = _row(line, last, covered, origin, number)
+                rows.append(row)
         elif rows:
-            yield _sentence(comments, rows, origin, first)
+            yield _sentence(comments, rows, origin, first, row_line)
             comments, rows = [], []
     if rows:
-        yield _sentence(comments, rows, origin, first)
+        yield _sentence(comments, rows, origin, first, row_line)
     elif comments:
         raise error(origin, number, "comments are followed by no sentence.")
 
 
-def _row(line: str, before: Sequence[Row], origin: str, number: int) -> Row:
+def _row(line: str, last: int, covered: int, origin: str, number: int) -> tuple[Row, int, int]:
+    """The row in a line, and what are now the last word and the last one of the last multiword token."""
     row = tuple(line.split("\t"))
     if len(row) != _COLUMNS:
         raise error(origin, number, f"a word has {len(row)} columns instead of {_COLUMNS}.")
     if not row[_FORM]:
         raise error(origin, number, "a word has no form.")
-    last = next((int(r[_ID]) for r in reversed(before) if _WORD.fullmatch(r[_ID])), 0)
     if _WORD.fullmatch(row[_ID]):
         if int(row[_ID]) != last + 1:
             raise error(origin, number, f"word {row[_ID]} follows word {last}.")
         if row[_HEAD] != "_" and not _NUMBER.fullmatch(row[_HEAD]):
-            raise error(origin, number, f"the head {row[_HEAD]!r} is not a word number.")
-    elif wide := _RANGE.fullmatch(row[_ID]):
+            raise error(origin, number, f"the head {quoted(row[_HEAD])} is not a word number.")
+        return row, last + 1, covered
+    if wide := _RANGE.fullmatch(row[_ID]):
         if int(wide[1]) != last + 1 or int(wide[2]) < int(wide[1]):
             raise error(origin, number, f"the multiword token {row[_ID]} does not start at word {last + 1}.")
-        if any(int(wide[1]) <= int(r[_ID].partition("-")[2]) for r in before if "-" in r[_ID]):
+        if int(wide[1]) <= covered:
             raise error(origin, number, f"the multiword token {row[_ID]} overlaps the one before it.")
-    elif not _EMPTY.fullmatch(row[_ID]):
-        raise error(origin, number, f"{row[_ID]!r} is not a word number.")
-    return row
+        return row, last, int(wide[2])
+    if not _EMPTY.fullmatch(row[_ID]):
+        raise error(origin, number, f"{quoted(row[_ID])} is not a word number.")
+    return row, last, covered
 
 
-def _sentence(comments: list[str], rows: list[Row], origin: str, first: int) -> Sentence:
-    sentence = Sentence(tuple(comments), tuple(rows), origin, first)
-    here = first + len(comments)
+def _sentence(comments: list[str], rows: list[Row], origin: str, first: int, row_line: int) -> Sentence:
+    sentence = Sentence(tuple(comments), tuple(rows), origin, first, row_line)
     n = len(sentence.words)
     if n == 0:
-        raise error(origin, here, "a sentence has no words.")
-    for number, row in enumerate(rows, here):
+        raise error(origin, row_line, "a sentence has no words.")
+    for number, row in enumerate(rows, row_line):
         if _WORD.fullmatch(row[_ID]) and row[_HEAD] != "_" and int(row[_HEAD]) > n:
             raise error(origin, number, f"the head {row[_HEAD]} is outside the sentence of {n} words.")
         if (wide := _RANGE.fullmatch(row[_ID])) and int(wide[2]) > n:
@@ -174,6 +181,7 @@ def to_analysis(sentences: Sequence[Sentence], text: str | None = None, scheme: 
     ends: list[int] = []
     heads: list[int] = []
     sentence_of: list[int] = []
+    has_heads = _has_heads(sentences)
     if text is None:
         text, places = _rebuild(sentences)
     else:
@@ -189,7 +197,8 @@ def to_analysis(sentences: Sequence[Sentence], text: str | None = None, scheme: 
                     ends.append(start + j)
         for row in sentence.words:
             sentence_of.append(number)
-            heads.append(-2 if row[_HEAD] == "_" else int(row[_HEAD]) - 1 + (offset if row[_HEAD] != "0" else 0))
+            if has_heads:
+                heads.append(int(row[_HEAD]) - 1 + (offset if row[_HEAD] != "0" else 0))
     rows = [row for sentence in sentences for row in sentence.words]
     first = sentences[0] if sentences else Sentence((), ())
     with at(first.origin, first.line):
@@ -201,9 +210,7 @@ def to_analysis(sentences: Sequence[Sentence], text: str | None = None, scheme: 
             tuple(_known(row[_XPOS]) for row in rows),
             tuple("_" if row[_FORM] == row[_LEMMA] == "_" else _known(row[_LEMMA]) for row in rows),
         )
-        if -2 in heads and set(heads) != {-2}:
-            raise StructureError(f"word {heads.index(-2) + 1} has no head, others have one.")
-    if -2 in heads:
+    if not has_heads:
         return Analysis(text, tokens)
     relations = tuple(_known(row[_DEPREL]) for row in rows)
     for sentence in sentences:
@@ -211,6 +218,15 @@ def to_analysis(sentences: Sequence[Sentence], text: str | None = None, scheme: 
             _check_heads(sentence)
     with at(first.origin, first.line):
         return Analysis(text, tokens, dependency=DependencyTree(np.asarray(heads, np.int32), relations, scheme))
+
+
+def _has_heads(sentences: Sequence[Sentence]) -> bool:
+    """Whether the words have heads: all of them or none."""
+    missing = [(sentence, i) for sentence in sentences for i, row in enumerate(sentence.words) if row[_HEAD] == "_"]
+    if missing and len(missing) < sum(len(sentence.words) for sentence in sentences):
+        sentence, i = missing[0]
+        raise error(sentence.origin, sentence.word_lines()[i], f"word {i + 1} has no head, others have one.")
+    return not missing
 
 
 def _check_heads(sentence: Sentence) -> None:
@@ -233,11 +249,11 @@ def _rebuild(sentences: Sequence[Sentence]) -> tuple[str, list[list[tuple[int, i
     length = 0
     gap, exact = "", False
     for number, sentence in enumerate(sentences):
-        surfaces = sentence.surfaces()
+        begin = len(parts) + 1  # after the gap
         if number and not exact and sentence.starts_paragraph:
             gap = "\n\n"
         here: list[tuple[int, int]] = []
-        for form, _, misc in surfaces:
+        for form, _, misc in sentence.surfaces():
             marks = dict(mark.partition("=")[::2] for mark in misc.split("|"))
             gap += _unescape(marks.get("SpacesBefore", ""))
             parts += [gap, form]
@@ -247,7 +263,7 @@ def _rebuild(sentences: Sequence[Sentence]) -> tuple[str, list[list[tuple[int, i
             gap = _unescape(marks.get("SpacesAfter", "" if marks.get("SpaceAfter") == "No" else " "))
         places.append(here)
         given = sentence.comment("text")
-        made = "".join(parts)[here[0][0] : here[-1][1]] if here else ""
+        made = "".join(parts[begin:])
         if given is not None and "".join(given.split()) != "".join(made.split()):
             raise error(
                 sentence.origin,
@@ -285,7 +301,7 @@ def _shares(surface: str, form: str, words: list[str], count: int) -> list[tuple
     if count == 1:
         return [(0, len(surface))]
     if len(surface) < count:
-        raise StructureError(f"the multiword token {form!r} is too short for its {count} words.")
+        raise StructureError(f"the multiword token {quoted(form)} is too short for its {count} words.")
     if "".join(words) == surface:
         lengths = [len(word) for word in words]
     else:
@@ -307,9 +323,9 @@ def from_analysis(analysis: Analysis, seg: int | str | None = None, sent_id: str
     gaps = [text[end:start] for end, start in zip(ends, [*starts[1:], len(text)], strict=True)]
     sentences: list[Sentence] = []
     for number, (first, last) in enumerate(spans):
-        comments = [f" sent_id = {sent_id}-{number + 1}"] if sent_id is not None else []
+        comments = [_writable(f" sent_id = {sent_id}-{number + 1}", "comment")] if sent_id is not None else []
         if seg is not None:
-            comments.append(f" seg = {seg}")
+            comments.append(_writable(f" seg = {seg}", "comment"))
         if number and _BLANK_LINE.search(gaps[first - 1]):
             comments.append(" newpar")
         comments.append(" text = " + " ".join(text[starts[first] : ends[last - 1]].split()))
@@ -319,14 +335,21 @@ def from_analysis(analysis: Analysis, seg: int | str | None = None, sent_id: str
             if word == 0 and starts[0]:
                 misc = [f"SpacesBefore={_escape(text[: starts[0]])}", *misc]
             head = "_" if tree is None else str(int(tree.head[word]) - first + 1 if tree.head[word] >= 0 else 0)
-            form = text[starts[word] : ends[word]]
-            if "\n" in form or "\t" in form or "\r" in form:
-                raise StructureError(f"the word {form!r} cannot be written as CoNLL-U.")
-            tags = (tokens.lemma[word] or "_", tokens.upos[word] or "_", tokens.xpos[word] or "_", "_")
-            relation = "_" if tree is None else tree.relation[word] or "_"
-            rows.append((str(word - first + 1), form, *tags, head, relation, "_", "|".join(misc) or "_"))
+            form = _writable(text[starts[word] : ends[word]], "word")
+            lemma = _writable(tokens.lemma[word], "lemma") or "_"
+            upos, xpos = (_writable(tags[word], "tag") or "_" for tags in (tokens.upos, tokens.xpos))
+            relation = "_" if tree is None else _writable(tree.relation[word], "relation") or "_"
+            rows.append(
+                (str(word - first + 1), form, lemma, upos, xpos, "_", head, relation, "_", "|".join(misc) or "_")
+            )
         sentences.append(Sentence(tuple(comments), tuple(rows)))
     return sentences
+
+
+def _writable(value: str, what: str) -> str:
+    if "\n" in value or "\t" in value or "\r" in value:
+        raise StructureError(f"the {what} {quoted(value)} cannot be written as CoNLL-U.")
+    return value
 
 
 def _space_mark(gap: str, last_of_text: bool, last_of_sentence: bool) -> list[str]:

@@ -13,6 +13,8 @@ from arboreval.errors import InputError, StructureError
 
 T = TypeVar("T")
 
+_QUOTED = 60
+
 # what treebanks write for characters that their format or their tradition does not allow
 _WRITTEN_AS = {
     "``": ('"', "“", "„", "«", "''"),
@@ -35,6 +37,18 @@ _WRITTEN_AS = {
 
 def error(origin: str, line: int, message: str) -> StructureError:
     return StructureError(f"{origin}, line {line}: {message}")
+
+
+def quoted(text: str) -> str:
+    """The text for an error, not more than its beginning: what a damaged file holds may be of any length."""
+    return repr(text) if len(text) <= _QUOTED else f"{text[:_QUOTED]!r}…"
+
+
+def unspaced(word: str, number: int) -> str:
+    """The word for a format that has white space between words and so none in them."""
+    if not (rest := "".join(word.split())):
+        raise StructureError(f"word {number + 1} is nothing but white space and cannot be written.")
+    return rest
 
 
 @contextmanager
@@ -86,7 +100,8 @@ def locate(text: str, words: Sequence[str], origin: str, lines: Sequence[int]) -
                 break
         else:
             rest = text[at_character : at_character + 20]
-            raise error(origin, lines[i], f"word {i + 1} is {word!r}, but the text goes on with {rest!r}.")
+            goes_on = f"goes on with {rest!r}" if rest else "ends"
+            raise error(origin, lines[i], f"word {i + 1} is {quoted(word)}, but the text {goes_on}.")
         at_character = found[-1][1]
     if text[at_character:].strip():
         rest = text[at_character:].strip()[:20]
