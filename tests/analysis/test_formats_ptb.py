@@ -91,6 +91,56 @@ def test_errors_name_file_and_line(tmp_path, text, message):
         list(ptb.read(path))
 
 
+def test_a_deep_tree_is_read_at_once():
+    depth = 100_000
+    (tree,) = ptb.parse_trees(["(S " * depth + "(N a)" + "(N (-NONE- *))" * 2 + ")" * depth])
+    assert len(tree.tree) == depth + 1
+    assert tree.words == ("a",)
+
+
+def test_errors_quote_the_beginning():
+    for text in ("A" * 400_000, "(TOP " + "A" * 400_000 + " " + "A" * 400_000 + ")", "(" + "A" * 400_000 + ")"):
+        with pytest.raises(StructureError, match=r"'A{60}'…"):
+            list(ptb.parse_trees([text]))
+    (tree,) = ptb.parse_trees(["(TOP (NN " + "A" * 400_000 + "))"])
+    with pytest.raises(StructureError, match=r"^brackets, line 1: word 1 is 'A{60}'…, but the text goes on with 'B'.$"):
+        ptb.to_analysis([tree], "B")
+
+
+def test_where_the_text_ends():
+    (tree,) = ptb.parse_trees(["(TOP (NN a) (NNP Ann))"])
+    with pytest.raises(StructureError, match=r"^brackets, line 1: word 2 is 'Ann', but the text ends.$"):
+        ptb.to_analysis([tree], "a ")
+
+
+@pytest.mark.parametrize(
+    ("label", "tag", "message"),
+    [
+        ("X Y", "NN", "the label 'X Y' cannot be written in brackets."),
+        ("X(", "NN", "the label 'X(' cannot be written in brackets."),
+        ("Y)", "NN", "the label 'Y)' cannot be written in brackets."),
+        ("-NONE-", "NN", "the label '-NONE-' cannot be written in brackets."),
+        ("X", "A B", "the tag 'A B' cannot be written in brackets."),
+        ("X", "A\n", "the tag 'A\\n' cannot be written in brackets."),
+        ("X", "-NONE-", "the tag '-NONE-' cannot be written in brackets."),
+    ],
+)
+def test_what_brackets_cannot_hold_is_not_written(label, tag, message):
+    tokens = Tokens([0], [1], [0], ("",), (tag,), ("",))
+    tree = ConstituencyTree(("TOP", label), [-1, 0], [0, 0], [1, 1])
+    with pytest.raises(StructureError) as caught:
+        ptb.from_analysis(Analysis("a", tokens, constituency=tree))
+    assert str(caught.value) == message
+
+
+def test_white_space_in_words_is_left_out():
+    tokens = Tokens([0], [6], [0], ("",), ("CD",), ("",))
+    tree = ConstituencyTree(("TOP",), [-1], [0], [1])
+    assert ptb.from_analysis(Analysis("1\u00a0 000", tokens, constituency=tree)) == ["(TOP (CD 1000))"]
+    with pytest.raises(StructureError, match=r"^word 1 is nothing but white space and cannot be written.$"):
+        ptb.from_analysis(Analysis("\u00a0 \u00a0\u00a0\u00a0\u00a0", tokens, constituency=tree))
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_round_trip(data):

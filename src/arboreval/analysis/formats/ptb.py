@@ -14,11 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from arboreval.analysis.formats.files import at, error, grouped, locate, read_lines
+from arboreval.analysis.formats.files import at, error, grouped, locate, quoted, read_lines, unspaced
 from arboreval.analysis.structures import Analysis, ConstituencyTree, Tokens
 from arboreval.analysis.structures.constituency import TOP
+from arboreval.errors import StructureError
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
+_LABEL = re.compile(r"[^\s()]+")
 _SEG = re.compile(r"#\s*seg\s*=\s*(\S+)\s*")
 _ROOTS = frozenset({"", "TOP", "ROOT"})
 EMPTY = "-NONE-"
@@ -51,6 +53,8 @@ class _Node:
     line: int
     children: list[_Node]
     word: str | None = None
+    #: whether this is a word, or has one below, that is not an empty element; known when the node is closed
+    has_words: bool = False
 
 
 def read_trees(path: str | Path) -> Iterator[Bracketing]:
@@ -72,20 +76,23 @@ def parse_trees(lines: Iterable[str], origin: str = "brackets") -> Iterator[Brac
         for token in _TOKEN.findall(line):
             if token == "(":
                 if stack and stack[-1].word is not None:
-                    raise error(origin, number, f"the word {stack[-1].word!r} has no brackets of its own.")
+                    raise error(origin, number, f"the word {quoted(stack[-1].word or '')} has no brackets of its own.")
                 stack.append(_Node("", number, []))
                 opened = True
                 continue
             if not stack:
-                raise error(origin, number, f"{token!r} stands outside all brackets.")
+                raise error(origin, number, f"{quoted(token)} stands outside all brackets.")
             if token != ")":
                 _fill(stack[-1], token, opened, origin, number)
             else:
                 node = stack.pop()
                 if node.word is None and not node.children:
-                    raise error(origin, number, f"the phrase {node.label!r} is empty.")
+                    raise error(origin, number, f"the phrase {quoted(node.label)} is empty.")
+                if node.word is not None:
+                    node.has_words = node.label != EMPTY
                 if stack:
                     stack[-1].children.append(node)
+                    stack[-1].has_words |= node.has_words
                 else:
                     yield _bracketing(node, seg, origin)
                     seg = None
@@ -98,14 +105,14 @@ def _fill(node: _Node, token: str, opened: bool, origin: str, number: int) -> No
     if opened:
         node.label = token
     elif node.children or node.word is not None or not node.label:
-        raise error(origin, number, f"the word {token!r} has no brackets of its own.")
+        raise error(origin, number, f"the word {quoted(token)} has no brackets of its own.")
     else:
         node.word = token
 
 
 def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
     if top.label not in _ROOTS or top.word is not None:
-        top = _Node(TOP, top.line, [top])
+        top = _Node(TOP, top.line, [top], has_words=top.has_words)
     labels: list[str] = []
     parents: list[int] = []
     starts: list[int] = []
@@ -120,13 +127,12 @@ def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
         if node is None:
             ends[number] = len(words)
             continue
-        if node.word is not None:
-            if node.label != EMPTY:
-                words.append(unescape(node.word))
-                tags.append(node.label)
-                lines.append(node.line)
+        if not node.has_words:
             continue
-        if not _has_words(node):
+        if node.word is not None:
+            words.append(unescape(node.word))
+            tags.append(node.label)
+            lines.append(node.line)
             continue
         if number >= 0 and not node.label:
             raise error(origin, node.line, "a phrase has no label.")
@@ -143,15 +149,6 @@ def _bracketing(top: _Node, seg: str | None, origin: str) -> Bracketing:
         arrays = (np.asarray(values, np.int32) for values in (parents, starts, ends))
         tree = ConstituencyTree(tuple(labels), *arrays)
         return Bracketing(tuple(words), tuple(tags), tree, seg, origin, top.line, tuple(lines))
-
-
-def _has_words(node: _Node) -> bool:
-    todo = [node]
-    for each in todo:
-        if each.word is not None and each.label != EMPTY:
-            return True
-        todo.extend(each.children)
-    return False
 
 
 def unescape(word: str) -> str:
@@ -171,13 +168,20 @@ def _bracket(tree: ConstituencyTree, root: int, words: Sequence[str], tags: Sequ
         if item is None:
             parts.append(")")
         elif item[0] < 0:
-            tag = escape(tags[item[1]]) or "XX"
-            parts.append(f" ({tag} {''.join(escape(words[item[1]]).split())})")
+            tag = _label(escape(tags[item[1]]) or "XX", "tag")
+            parts.append(f" ({tag} {unspaced(escape(words[item[1]]), item[1])})")
         else:
-            parts.append(f" ({tree.label[item[0]]}")
+            parts.append(f" ({_label(tree.label[item[0]], 'label')}")
             todo.append(None)
             todo.extend(reversed(tree.items(item[0])))
     return "".join(parts)[1:]
+
+
+def _label(label: str, what: str) -> str:
+    # a word with the tag of an empty element would be dropped when it is read
+    if not _LABEL.fullmatch(label) or label == EMPTY:
+        raise StructureError(f"the {what} {quoted(label)} cannot be written in brackets.")
+    return label
 
 
 def read(path: str | Path) -> Iterator[Analysis]:
