@@ -164,15 +164,28 @@ def test_several_satellites_are_nested():
         ("(leaf 3)", "(leaf 4)", "line 5: leaf 4 should be leaf 3"),
         ("(text _!He said_!) ", "", "line 2: leaf 1 should be"),
         ("_!He said_!", "_! _!", "line 2: leaf 1 should be"),
-        ("(text _!He", "(text twice _!He" + "\nhe" * 99, "line 2: \\(text twice He( he){15} h\\) is not known.$"),
-        ("(leaf 3)", f"(leaf {'3' * 5000})", "line 5: \\(leaf 3+\\) is not known"),
-        ("(rel2par span)", "(what 3)", "line 3: \\(what 3\\) is not known"),
+        (
+            "(text _!He",
+            "(text twice _!He" + "\nhe" * 99,
+            "line 2: the property 'text twice He( he){15} h'… is not known.$",
+        ),
+        ("(leaf 3)", f"(leaf {'3' * 5000})", "line 5: the property 'leaf 3{55}'… is not known"),
+        ("(rel2par span)", "(what 3)", "line 3: the property 'what 3' is not known"),
+        ("(span 2 3)", "(span 7 9)", "line 3: the span is 7 9, the leaves 2 to 3"),
+        ("(span 1 3)", "(span 1 2)", "line 1: the span is 1 2, the leaves 1 to 3"),
+        ("(leaf 1)", "(leaf 1) (span 1 2)", "line 2: the span is 1 2, the leaves 1 to 1"),
+        ("(span 1 3)", f"(span 1 {'3' * 5000})", "line 1: the property 'span 1 3{53}'… is not known"),
         ("    ( Nucleus (leaf 3) (rel2par joint-list) (text _!and poured ._!) )\n", "", "line 3: a node has neither"),
         ("  ( Nucleus (span 2 3)", "  ( Satellite (span 2 3)", "line 1: a node has no nucleus"),
-        ("leaf 3) (rel2par joint-list", "leaf 3) (rel2par other", "line 3: the nuclei of a node have different"),
+        (
+            "leaf 3) (rel2par joint-list",
+            "leaf 3) (rel2par other",
+            "line 3: the nuclei of a node have different relations, 'joint-list' and 'other'.$",
+        ),
         ("  )\n)\n", "  )\n", "line 6: the tree is not closed"),
         ("  )\n)\n", "  )\n)\n)\n", "line 8: something follows the tree"),
         ("( Root", "x ( Root", "line 1: 'x' is not expected here"),
+        ("( Root", "x" * 999, "line 1: 'x{60}'… is not expected here"),
     ],
 )
 def test_bracket_errors_name_file_and_line(old, new, message):
@@ -228,10 +241,16 @@ def test_written_rs3():
         ("\t</body>", '<group id="9" parent="9"/></body>', "line 18: the parents of this element run in a cycle"),
         (' relname="attribution"', "", "line 11: an element with a parent has no relation"),
         ("all day", " ", "line 13: a segment has no text"),
-        ('parent="6" relname="span"', 'parent="6" relname="odd"', "line 15: the group 6 has no nucleus"),
+        ('parent="6" relname="span"', 'parent="6" relname="odd"', "line 15: the group '6' has no nucleus"),
         ('parent="3" relname="attr', 'parent="5" relname="attr', "line 1: discourse node|line 14: "),
-        ('parent="3" relname="attribution"', 'parent="6" relname="span"', "line 15: the group 6 is not multinuclear"),
+        (
+            'parent="3" relname="attribution"',
+            'parent="6" relname="span"',
+            "line 15: the group '6' is not multinuclear but has 2",
+        ),
         ("<rst>", "<rtf>", "line 19: this is not XML"),
+        ("it  rained", "it\n<b>really</b> rained", "line 13: a segment holds the element 'b'.$"),
+        ('parent="3"', f'parent="{"3" * 999}"', "line 11: the parent '3{60}'… does not exist"),
     ],
 )
 def test_rs3_errors_name_file_and_line(old, new, message):
@@ -277,6 +296,35 @@ def test_what_brackets_cannot_hold_is_not_written():
         rst_brackets.to_brackets(rst.from_edus(["a", "so_! b"], ["NS", "cause", 0, 1]))
     with pytest.raises(StructureError, match="'non volitional' cannot be written in brackets"):
         rst_brackets.to_brackets(rst.from_edus(["a", "b"], ["NS", "non volitional", 0, 1]))
+
+
+def test_the_relation_span_is_not_written_as_rs3():
+    for tree in (["NS", "span", ["NN", "x", 0, 1], 2], ["NN", "span", 0, 1, 2], ["SN", "x", 0, ["SN", "span", 1, 2]]):
+        segment = rst.from_edus(["a", "b", "c"], tree)
+        with pytest.raises(StructureError, match=r"^the relation 'span' cannot be written as rs3, where"):
+            rs3.to_rs3(segment)
+        assert rst.parse_segment(rst.to_json(segment)).tree == segment.tree
+
+
+def test_white_space_in_words_is_left_out():
+    record = RECORD | {"tokens": ["He", "paid", "1\u00a0000", "a b", "<c\td>", "."]}
+    segment = rst.parse_segment(dumps(record))
+    for again in (
+        rst_brackets.parse_tree(rst_brackets.to_brackets(segment)),
+        rs3.parse_tree(rs3.to_rs3(segment)),
+    ):
+        assert again.words == ("He", "paid", "1000", "ab", "<cd>", ".")
+        assert (again.edus, again.tree) == (segment.edus, segment.tree)
+    blank = rst.parse_segment(dumps(RECORD | {"tokens": ["He", "paid", "\u00a0", "it", "rained", "."]}))
+    for write in (rst_brackets.to_brackets, rs3.to_rs3):
+        with pytest.raises(StructureError, match=r"^word 3 is nothing but white space and cannot be written.$"):
+            write(blank)
+
+
+def test_a_long_rs3_text_is_read_at_once():
+    lines = "all day long\n" * 120_000
+    segment = rs3.parse_tree(f'<rst><body><segment id="1">{lines}</segment></body></rst>')
+    assert segment.words == ("all", "day", "long") * 120_000
 
 
 def test_a_tree_too_deep_for_json_is_not_written():

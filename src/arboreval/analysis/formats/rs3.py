@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from arboreval.analysis.formats.files import error
+from arboreval.analysis.formats.files import error, quoted, unspaced
 from arboreval.analysis.formats.rst import Segment, from_edus
 from arboreval.analysis.formats.rst_brackets import fold
 from arboreval.analysis.formats.xml import Element, escape, parse_xml, quoteattr, read_xml
@@ -40,14 +40,14 @@ class _Reader:
         for element in [*self.segments, *body.all("group")]:
             name = element.attributes.get("id", "")
             if not name or name in self.elements:
-                raise error(origin, element.line, f"the id {name!r} is missing or not unique.")
+                raise error(origin, element.line, f"the id {quoted(name)} is missing or not unique.")
             self.elements[name] = element
         self.below: dict[str, list[str]] = {name: [] for name in self.elements}
         for name, element in self.elements.items():
             parent = element.attributes.get("parent")
             if parent is not None:
                 if parent not in self.elements:
-                    raise error(origin, element.line, f"the parent {parent!r} does not exist.")
+                    raise error(origin, element.line, f"the parent {quoted(parent)} does not exist.")
                 self.below[parent].append(name)
         header = root.first("header")
         relations = header.first("relations") if header else None
@@ -77,6 +77,9 @@ class _Reader:
             made[name], first[name] = self.tree(name, numbers, made, first)
         texts = [element.text for element in self.segments]
         for element in self.segments:
+            if element.children:
+                child = element.children[0]
+                raise error(self.origin, child.line, f"a segment holds the element {quoted(child.tag)}.")
             if not element.text.split():
                 raise error(self.origin, element.line, "a segment has no text.")
         return from_edus([" ".join(text.split()) for text in texts], made[tops[0]], self.origin, self.root.line)
@@ -92,11 +95,10 @@ class _Reader:
             core: Nested = numbers[name]
             start = numbers[name]
         elif not nuclei:
-            raise error(self.origin, element.line, f"the group {name} has no nucleus.")
+            raise error(self.origin, element.line, f"the group {quoted(name)} has no nucleus.")
         elif len(nuclei) > 1 and element.attributes.get("type") != "multinuc":
-            raise error(
-                self.origin, element.line, f"the group {name} is not multinuclear but has {len(nuclei)} nuclei."
-            )
+            message = f"the group {quoted(name)} is not multinuclear but has {len(nuclei)} nuclei."
+            raise error(self.origin, element.line, message)
         else:
             nuclei.sort(key=lambda child: first[child])
             parts = [("N", self.relation(child), made[child]) for child in nuclei]
@@ -136,13 +138,16 @@ def to_rs3(segment: Segment) -> str:
     element: dict[int, int] = {}
     for node in range(len(tree) - 1, -1, -1):
         element[node] = _element(tree, node, element, groups, up)
+    if "span" in tree.relation:
+        raise StructureError("the relation 'span' cannot be written as rs3, where it joins a group to its nucleus.")
     lines = ["<rst>", "\t<header>", "\t\t<relations>"]
     for name, kind in sorted({_kind(tree, node) for node in range(len(tree)) if tree.children[node]}):
         lines.append(f'\t\t\t<rel name={quoteattr(name, "the relation")} type="{kind}"/>')
     lines += ["\t\t</relations>", "\t</header>", "\t<body>"]
     bounds = [*segment.edus, len(segment.words)]
     for i in range(tree.n_edus):
-        text = " ".join(escape(segment.words[word], f"word {word + 1}") for word in range(bounds[i], bounds[i + 1]))
+        words = range(bounds[i], bounds[i + 1])
+        text = " ".join(unspaced(escape(segment.words[word], f"word {word + 1}"), word) for word in words)
         lines.append(f'\t\t<segment id="{i + 1}"{_parent(up, i + 1)}>{text}</segment>')
     for number, kind in groups:
         lines.append(f'\t\t<group id="{number}" type="{kind}"{_parent(up, number)}/>')

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arboreval.analysis.formats.files import error, read_text
+from arboreval.analysis.formats.files import error, quoted, read_text, unspaced
 from arboreval.analysis.formats.rst import Segment, from_edus
 from arboreval.analysis.structures import Nested
 from arboreval.errors import StructureError
@@ -30,6 +30,8 @@ class _Node:
     line: int
     relation: str = ""
     leaf: int | None = None
+    #: first and last leaf below, where the file says so
+    span: tuple[int, int] | None = None
     text: str | None = None
     children: list[_Node] = field(default_factory=list)
 
@@ -79,7 +81,7 @@ def _node(tokens: list[tuple[str, str, int]], at: int, origin: str) -> tuple[_No
                 return node, at
             stack[-1].children.append(node)
         else:
-            raise error(origin, line, f"{value!r} is not expected here.")
+            raise error(origin, line, f"{quoted(value)} is not expected here.")
     raise error(origin, tokens[-1][2] if tokens else 1, "the tree is not closed.")
 
 
@@ -90,9 +92,9 @@ def _property(node: _Node, tokens: list[tuple[str, str, int]], at: int, origin: 
         parts.append(tokens[at])
         at += 1
     match [part[1] for part in parts]:
-        case ["span", first, last] if first.isdecimal() and last.isdecimal():
-            pass
-        case ["leaf", number] if number.isdecimal() and len(number) < 10:
+        case ["span", first, last] if _is_number(first) and _is_number(last):
+            node.span = int(first), int(last)
+        case ["leaf", number] if _is_number(number):
             node.leaf = int(number)
         case ["rel2par", relation]:
             node.relation = relation
@@ -101,13 +103,19 @@ def _property(node: _Node, tokens: list[tuple[str, str, int]], at: int, origin: 
         case other:
             # a missing bracket makes a property of all that follows
             given = " ".join(" ".join(other).split())
-            raise error(origin, line, f"({given:.60}) is not known.")
+            raise error(origin, line, f"the property {quoted(given)} is not known.")
     return at + 1
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10
 
 
 def _nested(root: _Node, edus: list[str], origin: str) -> Nested:
     """Nodes in post-order, so that the parts of a tree are there before the whole."""
     made: dict[int, Nested] = {}
+    # first and last leaf below each node
+    bounds: dict[int, tuple[int, int]] = {}
     order: list[_Node] = []
     todo = [root]
     while todo:
@@ -120,11 +128,17 @@ def _nested(root: _Node, edus: list[str], origin: str) -> Nested:
             raise error(origin, node.line, f"leaf {node.leaf} should be leaf {number}, with a text and nothing below.")
         edus.append(node.text)
         made[id(node)] = number - 1
+        bounds[id(node)] = number, number
     for node in reversed(order):
         if node.leaf is None:
             if len(node.children) < 2:
                 raise error(origin, node.line, "a node has neither a leaf nor two children.")
+            below = [bounds[id(child)] for child in node.children]
+            bounds[id(node)] = min(below)[0], max(last for _, last in below)
             made[id(node)] = fold([(c.role, c.relation, made[id(c)]) for c in node.children], origin, node.line)
+        first, last = bounds[id(node)]
+        if node.span is not None and node.span != (first, last):
+            raise error(origin, node.line, f"the span is {node.span[0]} {node.span[1]}, the leaves {first} to {last}.")
     return made[id(root)]
 
 
@@ -143,7 +157,8 @@ def fold(children: list[tuple[str, str, Nested]], origin: str, line: int) -> Nes
     elif len(names) == 1:
         tree = ["NN", names.pop(), *(children[i][2] for i in nuclei)]
     else:
-        raise error(origin, line, f"the nuclei of a node have different relations: {', '.join(sorted(names))}.")
+        one, other, *_ = sorted(names)
+        raise error(origin, line, f"the nuclei of a node have different relations, {quoted(one)} and {quoted(other)}.")
     for _, relation, satellite in children[nuclei[-1] + 1 :]:
         tree = ["NS", relation, tree, satellite]
     for _, relation, satellite in reversed(children[: nuclei[0]]):
@@ -178,16 +193,18 @@ def to_brackets(segment: Segment) -> str:
             todo.append((-1, depth))
             todo.extend((child, depth + 1) for child in reversed(tree.children[node]))
         else:
-            text = " ".join(words[bounds[first] : bounds[last]])
+            text = " ".join(unspaced(words[word], word) for word in range(bounds[first], bounds[last]))
             if "_!" in text:
-                raise StructureError(f"EDU {first + 1}, {text!r}, cannot be written in brackets: it holds a '_!'.")
+                raise StructureError(
+                    f"EDU {first + 1}, {quoted(text)}, cannot be written in brackets: it holds a '_!'."
+                )
             lines.append(f"{head}(leaf {first + 1}){relation} (text _!{text}_!) )")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _atom(relation: str) -> str:
     if not _ATOM.fullmatch(relation):
-        raise StructureError(f"the relation {relation!r} cannot be written in brackets: it is not one word.")
+        raise StructureError(f"the relation {quoted(relation)} cannot be written in brackets: it is not one word.")
     return relation
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.parsers import expat
 from xml.sax import saxutils
 
-from arboreval.analysis.formats.files import error, read_text
+from arboreval.analysis.formats.files import error, quoted, read_text
 from arboreval.analysis.surrogates import SURROGATE
 from arboreval.errors import StructureError
 
@@ -43,18 +43,20 @@ def parse_xml(text: str, origin: str) -> Element:
         raise error(origin, line, f"U+{ord(lone[0]):04X} is a lone surrogate, which XML cannot hold.")
     parser = expat.ParserCreate("utf-8")
     document = Element("", {}, 1)
-    stack = [document]
+    # of each open element the pieces of its text: longer texts come in many
+    stack: list[tuple[Element, list[str]]] = [(document, [])]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, parser.CurrentLineNumber)
-        stack[-1].children.append(element)
-        stack.append(element)
+        stack[-1][0].children.append(element)
+        stack.append((element, []))
 
     def end(_tag: str) -> None:
-        stack.pop()
+        element, pieces = stack.pop()
+        element.text = "".join(pieces)
 
     def characters(data: str) -> None:
-        stack[-1].text += data
+        stack[-1][1].append(data)
 
     def doctype(*_: object) -> None:
         raise error(origin, parser.CurrentLineNumber, "a document type is not allowed here.")
@@ -84,5 +86,5 @@ def quoteattr(text: str, what: str) -> str:
 def _checked(text: str, what: str) -> str:
     if bad := _NOT_XML.search(text):
         place = f"character {bad.start() + 1} is U+{ord(bad[0]):04X}"
-        raise StructureError(f"{what}, {text!r}, cannot be written as XML: its {place}.")
+        raise StructureError(f"{what}, {quoted(text)}, cannot be written as XML: its {place}.")
     return text
