@@ -102,6 +102,8 @@ def test_document():
         (dumps(RECORD | {"edus": [0, 6]}), "the last EDU starts at token 6 of 6"),
         (dumps(RECORD | {"edus": ["a"]}), "the EDUs must be given by the tokens"),
         (dumps(RECORD | {"tree": ["NS", "x", 0]}), "a discourse node must be"),
+        (dumps(RECORD | {"tree": ["NNS", "x", 0, 1]}), "with 2 children cannot have the nuclearity 'NNS'.$"),
+        (dumps(RECORD | {"tree": ["N" * 999, "x", 0, 1]}), "with 2 children cannot have the nuclearity 'N{79}.$"),
         (dumps(RECORD | {"tree": 0}), "root over all 2 EDUs"),
         (dumps(RECORD | {"tree": 10**10}), "does not fit 32 bits"),
         ('{"tree": ' + "9" * 5000 + "}", "this is not JSON"),
@@ -257,6 +259,17 @@ def test_rs3_errors_name_file_and_line(old, new, message):
     assert old in RS3
     with pytest.raises(StructureError, match="x.rs3, " + message):
         rs3.parse_tree(RS3.replace(old, new, 1), "x.rs3")
+
+
+def test_a_lone_surrogate_is_no_json():
+    tokens = ["He", "left", "because\ud800", "it", "rained", "."]
+    for fields in ({"tokens": tokens}, {"tree": ["NS", "as\ud800", 0, 1]}):
+        with pytest.raises(StructureError, match=r"^RST, line 1: U\+D800 is a lone surrogate, which is no character.$"):
+            rst.parse_segment(json.dumps(RECORD | fields))
+    with pytest.raises(StructureError, match=r"^RST, line 1: U\+D800 is a lone"):
+        rst.parse_document(json.dumps(DOCUMENT | {"edus": ["One .", "Two \ud800", "and three ."]}))
+    with pytest.raises(StructureError, match=r"^U\+D800 is a lone surrogate, which cannot be written as JSON.$"):
+        rst.to_json(rst.from_edus(["a\ud800", "b"], ["NS", "cause", 0, 1]))
 
 
 def test_a_lone_surrogate_is_no_rs3():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from analysis_strategies import texts, uccas
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from shared_data import content, shared_file
 
 from arboreval.analysis.formats import ucca
-from arboreval.analysis.structures import Analysis, StructureError
+from arboreval.analysis.structures import Analysis, StructureError, Tokens, UccaGraph
 
 RECORD = {
     "id": "1",
@@ -115,6 +117,7 @@ def test_segments_and_raw_text():
         (dumps(RECORD | {"implicit": [4]}), "line 2: UCCA node 7 has no words"),
         (dumps(RECORD | {"punct": [77]}), "line 2: a punctuation mark is outside"),
         (dumps(RECORD | {"punct": [1.7]}), "line 2: the punctuation must be a list of token numbers"),
+        (dumps(RECORD | {"terms": {"x" * 999: [1]}}), "line 2: a field has the wrong form \\(.{80}\\).$"),
         (dumps(RECORD | {"punct": "1"}), "line 2: the punctuation must be a list of token numbers"),
     ],
 )
@@ -148,6 +151,10 @@ def test_xml(tmp_path):
         ('toID="1.6"', 'toID="1.9"', "line 13: an edge goes to '1.9'"),
         ('layerID="1"', 'layerID="2"', "line 2: a passage needs"),
         (' text="."', "", "line 6: a word has no text"),
+        ('<node ID="1.7" ', '<node ID="1.6" ', "line 21: the ID '1.6' is not unique"),
+        ('<node ID="0.3" ', '<node ID="0.2" ', "line 6: the ID '0.2' is not unique"),
+        ('<node ID="1.7" ', '<node ID="0.2" ', "line 21: the ID '0.2' is not unique"),
+        ('toID="1.6"', f'toID="{"1" * 999}"', "line 13: an edge goes to '1{60}'…, which does not exist"),
         ('<node ID="1.7" ', "<node ", "line 21: a node has no ID"),
         ('type="P"', 'type=""', "line 12: an edge has no category"),
         ('tag="P"', "", "line 11: an edge has no category"),
@@ -162,6 +169,41 @@ def test_xml_errors_name_file_and_line(old, new, message):
         ucca.parse_passage(XML.replace(old, new, 1), "x.xml")
 
 
+def test_a_lone_surrogate_is_no_json():
+    tokens = ["Tired", ",", "he\ud83d", "gave", "up", "."]
+    for record in (RECORD | {"tokens": tokens}, RECORD | {"id": "\ud83d"}):
+        for line in (json.dumps(record), dumps(record)):
+            with pytest.raises(
+                StructureError, match=r"^x, line 3: U\+D83D is a lone surrogate, which is no character.$"
+            ):
+                ucca.parse_json(line, "x", 3)
+    assert ucca.parse_json(json.dumps(RECORD | {"id": "\U0001f600"})).extra["id"] == "\U0001f600"
+    sentence = ucca.Sentence(tuple(tokens), ucca.parse_json(dumps(RECORD)).graph)
+    with pytest.raises(StructureError, match=r"^U\+D83D is a lone surrogate, which cannot be written as JSON.$"):
+        ucca.to_json(sentence)
+
+
+@pytest.mark.parametrize(
+    ("graph", "edge"),
+    [
+        (UccaGraph(4, (0, 2), [0, 2, 0], [1, 3, 3], ["A"] * 3, [False, False, True], [1, 3], [0, 1]), "0 to node 3"),
+        # the remote child is the only one
+        (
+            UccaGraph(5, (0, 2), [0, 0, 2, 1], [1, 4, 3, 3], [*"APAA"], [False, False, False, True], [4, 3], [0, 1]),
+            "1 to node 3",
+        ),
+    ],
+)
+def test_remote_edges_between_sentences_are_not_written(graph, edge):
+    tokens = Tokens([0, 2], [1, 3], [0, 1], *[("", "")] * 3)
+    with pytest.raises(StructureError) as caught:
+        ucca.from_analysis(Analysis("a b", tokens, ucca=graph))
+    assert str(caught.value) == f"the remote edge from UCCA node {edge} joins two sentences and cannot be written."
+    one = Tokens([0, 2], [1, 3], [0, 0], *[("", "")] * 3)
+    with pytest.raises(StructureError, match="2 roots for 1 sentences"):
+        Analysis("a b", one, ucca=graph)
+
+
 def test_a_lone_surrogate_is_no_xml():
     with pytest.raises(StructureError, match=r"^x.xml, line 4: U\+D83D is a lone surrogate, which XML cannot hold.$"):
         ucca.parse_passage(XML.replace("Dogs", "Dogs\ud83d"), "x.xml")
@@ -169,18 +211,22 @@ def test_a_lone_surrogate_is_no_xml():
 
 @pytest.mark.parametrize("character", ["\0", "\x0b", "\x1f", "\ud800", "\ufffe", "\uffff"])
 def test_what_xml_cannot_hold_is_not_written(character):
+    sentence = ucca.parse_json(dumps(RECORD))
+
     def error(**fields):
         with pytest.raises(StructureError) as caught:
-            ucca.to_xml(ucca.parse_json(json.dumps(RECORD | fields)))
+            ucca.to_xml(replace(sentence, **fields))
         return str(caught.value)
 
     code = f"U+{ord(character):04X}"
-    tokens = ["Tired", ",", f"he{character}", "gave", "up", "."]
-    assert error(tokens=tokens) == f"word 3, {tokens[2]!r}, cannot be written as XML: its character 3 is {code}."
-    assert error(id=character) == f"the id, {character!r}, cannot be written as XML: its character 1 is {code}."
-    edges = [[0, 1, f"H|{character}", 0], *RECORD["edges"][1:]]
+    words = ("Tired", ",", f"he{character}", "gave", "up", ".")
+    assert error(words=words) == f"word 3, {words[2]!r}, cannot be written as XML: its character 3 is {code}."
+    assert (
+        error(extra={"id": character}) == f"the id, {character!r}, cannot be written as XML: its character 1 is {code}."
+    )
+    graph = replace(sentence.graph, category=(f"H|{character}", *sentence.graph.category[1:]))
     expected = f"a category of node 0, {character!r}, cannot be written as XML: its character 1 is {code}."
-    assert error(edges=edges) == expected
+    assert error(graph=graph) == expected
 
 
 def test_odd_characters_that_xml_can_hold():
@@ -194,12 +240,15 @@ def test_odd_characters_that_xml_can_hold():
 def test_round_trip(data):
     text, tokens = data.draw(texts())
     graph = data.draw(uccas(tokens))
-    within = [edge for edge in range(len(graph.category)) if not graph.remote[edge] or tokens.n_sentences == 1]
     analysis = Analysis(text, tokens, ucca=graph)
+    sentence = np.searchsorted(graph.roots, np.arange(graph.n_nodes), "right")
+    if (sentence[graph.parent] != sentence[graph.child]).any():
+        with pytest.raises(StructureError, match="joins two sentences"):
+            list(ucca.write([analysis]))
+        return
     sentences = [ucca.parse_json(line) for line in ucca.write([analysis])]
     joined = ucca.join([s.graph for s in sentences], [len(s.words) for s in sentences])
-    if len(within) == len(graph.category):
-        assert joined == graph
+    assert (joined.roots, edge_set(joined)) == (graph.roots, edge_set(graph))
     for sentence in sentences:
         again = ucca.parse_passage(ucca.to_xml(sentence))
         assert again.words == sentence.words

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from arboreval.analysis.surrogates import SURROGATE
 from arboreval.errors import InputError, StructureError
 
 T = TypeVar("T")
@@ -81,6 +83,35 @@ def read_lines(path: str | Path) -> list[str]:
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+def json_record(line: str, origin: str, number: int, needed: Sequence[str]) -> dict[str, Any]:
+    """The JSON object in a line, which must have the fields needed."""
+    try:
+        record = json.loads(line)
+        # an escape may stand for half a surrogate pair or for the whole one
+        plain = json.dumps(record, ensure_ascii=False) if "\\u" in line else line
+    except (ValueError, RecursionError) as problem:
+        raise error(origin, number, f"this is not JSON ({problem}).") from None
+    if not isinstance(record, dict):
+        raise error(origin, number, "this is not a JSON object.")
+    if lone := SURROGATE.search(plain):
+        raise error(origin, number, f"U+{ord(lone[0]):04X} is a lone surrogate, which is no character.")
+    for name in needed:
+        if name not in record:
+            raise error(origin, number, f"the field {name!r} is missing.")
+    return record
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """The record as one line of JSON."""
+    try:
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise StructureError("a tree is too deep to be written as JSON.") from None
+    if lone := SURROGATE.search(line):
+        raise StructureError(f"U+{ord(lone[0]):04X} is a lone surrogate, which cannot be written as JSON.")
+    return line
 
 
 def locate(text: str, words: Sequence[str], origin: str, lines: Sequence[int]) -> list[tuple[int, int]]:

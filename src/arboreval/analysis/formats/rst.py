@@ -11,7 +11,6 @@ and :mod:`~arboreval.analysis.formats.rs3`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from arboreval.analysis.formats.files import at, error, locate, read_lines
+from arboreval.analysis.formats.files import at, json_line, json_record, locate, read_lines
 from arboreval.analysis.structures import Analysis, Nested, RstTree, Tokens
 from arboreval.errors import StructureError
 
@@ -67,7 +66,7 @@ def read_segments(path: str | Path) -> Iterator[Segment]:
 
 def parse_segment(line: str, origin: str = "RST", number: int = 1) -> Segment:
     """The segment in one line of JSON."""
-    record = _record(line, origin, number, ("tokens", "edus", "tree"))
+    record = json_record(line, origin, number, ("tokens", "edus", "tree"))
     with at(origin, number):
         words, edus, tree = record["tokens"], record["edus"], record["tree"]
         space = record.get("space", [1] * len(words) if isinstance(words, list) else [])
@@ -99,7 +98,7 @@ def to_json(segment: Segment) -> str:
         "edus": list(segment.edus),
         "tree": None if segment.tree is None else segment.tree.nested(),
     }
-    return _line(record)
+    return json_line(record)
 
 
 def read_documents(path: str | Path) -> Iterator[Document]:
@@ -111,7 +110,7 @@ def read_documents(path: str | Path) -> Iterator[Document]:
 
 def parse_document(line: str, origin: str = "RST", number: int = 1) -> Document:
     """The document in one line of JSON."""
-    record = _record(line, origin, number, _DOCUMENT)
+    record = json_record(line, origin, number, _DOCUMENT)
     with at(origin, number):
         edus = record["edus"]
         if not isinstance(edus, list) or not all(isinstance(edu, str) and edu.split() for edu in edus):
@@ -141,14 +140,7 @@ def document_to_json(document: Document) -> str:
         "binary": document.binary.nested(),
         "nary": document.nary.nested(),
     }
-    return _line(record)
-
-
-def _line(record: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    except RecursionError:
-        raise StructureError("the discourse tree is too deep to be written as JSON.") from None
+    return json_line(record)
 
 
 def edu_starts(edus: Iterable[str]) -> list[int]:
@@ -163,19 +155,6 @@ def from_edus(edus: Sequence[str], tree: Nested, origin: str = "RST", line: int 
         starts = edu_starts(edus)
         parsed = RstTree.from_nested(starts, tree)
         return Segment(words, (True,) * len(words), tuple(starts), parsed, {}, origin, line)
-
-
-def _record(line: str, origin: str, number: int, needed: Sequence[str]) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise error(origin, number, f"this is not JSON ({problem}).") from None
-    if not isinstance(record, dict):
-        raise error(origin, number, "this is not a JSON object.")
-    for name in needed:
-        if name not in record:
-            raise error(origin, number, f"the field {name!r} is missing.")
-    return record
 
 
 def read(path: str | Path) -> Iterator[Analysis]:

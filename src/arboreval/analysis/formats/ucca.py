@@ -11,7 +11,6 @@ type ``Terminal``, to words; attributes mark remote edges and implicit units. Li
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from arboreval.analysis.formats.files import at, error, grouped, locate, read_lines
+from arboreval.analysis.formats.files import at, error, grouped, json_line, json_record, locate, quoted, read_lines
 from arboreval.analysis.formats.xml import Element, parse_xml, quoteattr, read_xml
 from arboreval.analysis.structures import Analysis, Tokens, UccaGraph
 from arboreval.errors import StructureError
@@ -54,22 +53,14 @@ def read_sentences(path: str | Path) -> Iterator[Sentence]:
 
 def parse_json(line: str, origin: str = "UCCA", number: int = 1) -> Sentence:
     """The sentence in one line of JSON."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise error(origin, number, f"this is not JSON ({problem}).") from None
-    if not isinstance(record, dict):
-        raise error(origin, number, "this is not a JSON object.")
+    record = json_record(line, origin, number, ("tokens", "roots", "n", "terms", "edges"))
     with at(origin, number):
-        for name in ("tokens", "roots", "n", "terms", "edges"):
-            if name not in record:
-                raise StructureError(f"the field {name!r} is missing.")
         try:
             graph = _graph(record)
         except (TypeError, ValueError, AttributeError) as problem:
             if isinstance(problem, StructureError):
                 raise
-            raise StructureError(f"a field has the wrong form ({problem}).") from None
+            raise StructureError(f"a field has the wrong form ({problem!s:.80}).") from None
         words, punct = record["tokens"], record.get("punct", [])
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise StructureError("the tokens must be strings that are not empty.")
@@ -115,7 +106,7 @@ def to_json(sentence: Sentence) -> str:
     }
     if missing := sorted(set(range(len(sentence.words))) - set(graph.term_word.tolist())):
         record["unannotated"] = missing
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return json_line(record)
 
 
 def read_passage(path: str | Path) -> Sentence:
@@ -134,8 +125,15 @@ def _passage(root: Element, origin: str) -> Sentence:
         raise error(origin, root.line, "a passage needs the layers 0 (words) and 1 (units).")
     terminals = layers["0"].all("node")
     units = [node for node in layers["1"].all("node") if node.attributes.get("type") != "LKG"]
-    words = {_id(node, origin): i for i, node in enumerate(terminals)}
-    nodes = {_id(node, origin): i for i, node in enumerate(units)}
+    words: dict[str, int] = {}
+    nodes: dict[str, int] = {}
+    for names, elements in ((words, terminals), (nodes, units)):
+        for i, element in enumerate(elements):
+            if not (name := element.attributes.get("ID", "")):
+                raise error(origin, element.line, "a node has no ID.")
+            if name in words or name in nodes:
+                raise error(origin, element.line, f"the ID {quoted(name)} is not unique.")
+            names[name] = i
     edges: list[tuple[int, int, str, bool]] = []
     terms: list[tuple[int, int]] = []
     for number, unit in enumerate(units):
@@ -146,7 +144,7 @@ def _passage(root: Element, origin: str) -> Sentence:
             elif target in nodes:
                 edges.append((number, nodes[target], _category(edge, origin), _marked(edge, "remote")))
             else:
-                raise error(origin, edge.line, f"an edge goes to {target!r}, which does not exist.")
+                raise error(origin, edge.line, f"an edge goes to {quoted(target)}, which does not exist.")
     implicit = frozenset(i for i, unit in enumerate(units) if _marked(unit, "implicit"))
     below = {child for _, child, _, remote in edges if not remote}
     columns = list(zip(*edges, strict=True)) or [(), (), (), ()]
@@ -165,12 +163,6 @@ def _passage(root: Element, origin: str) -> Sentence:
         punct = tuple(i for i, node in enumerate(terminals) if node.attributes.get("type") == "Punctuation")
         extra = {"id": root.attributes["passageID"]} if "passageID" in root.attributes else {}
         return Sentence(tuple(_text(node, origin) for node in terminals), graph, punct, extra, origin, root.line)
-
-
-def _id(node: Element, origin: str) -> str:
-    if not (name := node.attributes.get("ID", "")):
-        raise error(origin, node.line, "a node has no ID.")
-    return name
 
 
 def _text(node: Element, origin: str) -> str:
@@ -278,18 +270,20 @@ def join(graphs: Sequence[UccaGraph], sizes: Sequence[int]) -> UccaGraph:
 
 
 def split(graph: UccaGraph, spans: Sequence[tuple[int, int]]) -> list[UccaGraph]:
-    """The graph of each sentence, given their word ranges. Remote edges between sentences are left out."""
+    """The graph of each sentence, given their word ranges. A remote edge between sentences is an error."""
     parts: list[UccaGraph] = []
     for root, (first, _) in zip(graph.roots, spans, strict=True):
         mine = [root]
         for node in mine:
             mine.extend(graph.children(node))
         number = {node: i for i, node in enumerate(sorted(mine))}
-        edges = [
-            e
-            for e, (parent, child) in enumerate(zip(graph.parent.tolist(), graph.child.tolist(), strict=True))
-            if parent in number and child in number
-        ]
+        edges = sorted(edge for node in mine for edge in graph.edges(node))
+        for edge in edges:
+            if int(graph.child[edge]) not in number:
+                raise StructureError(
+                    f"the remote edge from UCCA node {int(graph.parent[edge])} to node {int(graph.child[edge])} joins "
+                    "two sentences and cannot be written."
+                )
         terms = [k for k, node in enumerate(graph.term_node.tolist()) if node in number]
         parts.append(
             UccaGraph(

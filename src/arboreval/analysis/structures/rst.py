@@ -90,7 +90,7 @@ class RstTree(Structure):
             if first[node] != free[-1] or last[node] > last[parent]:
                 raise StructureError(f"discourse node {node} leaves a gap, overlaps its sibling or leaves its parent.")
             if self.nuclearity[node] not in ("N", "S"):
-                raise StructureError(f"discourse node {node} is neither N nor S but {self.nuclearity[node]!r}.")
+                raise StructureError(f"discourse node {node} is neither N nor S but {self.nuclearity[node]!r:.80}.")
             nuclei[parent] = nuclei.get(parent, 0) + (self.nuclearity[node] == "N")
             free[-1] = last[node]
             path.append(node)
@@ -104,7 +104,7 @@ class RstTree(Structure):
                     raise StructureError(f"discourse node {node} has no children but more than one EDU.")
                 if self.relation[node]:
                     raise StructureError(
-                        f"discourse node {node} is a leaf but has the relation {self.relation[node]!r}."
+                        f"discourse node {node} is a leaf but has the relation {self.relation[node]!r:.80}."
                     )
             elif count == 1:
                 raise StructureError(f"discourse node {node} has a single child.")
@@ -215,5 +215,7 @@ def _inner(node: Nested) -> tuple[str, str, list[Nested]]:
     if roles == "NN":
         roles = "N" * len(children)
     if len(roles) != len(children) or set(roles) - {"N", "S"}:
-        raise StructureError(f"a discourse node with {len(children)} children cannot have the nuclearity {roles!r}.")
+        raise StructureError(
+            f"a discourse node with {len(children)} children cannot have the nuclearity {roles!r:.80}."
+        )
     return roles, relation, children
