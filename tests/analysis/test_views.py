@@ -445,6 +445,12 @@ def test_roots_with_the_relations_of_other_words(scheme, above_or):
     assert edges(rows, scheme) == ["cc(2,1)", "conj(0,2)", "advmod(2,3)", "conj_or(2,5)"]
 
 
+@pytest.mark.parametrize("scheme", ["ud2", "clear"])
+def test_a_root_that_is_punctuation_is_kept(scheme):
+    assert edges("-/: 0 punct\na/NN 1 nsubj\n./. 1 punct", scheme) == ["punct(0,1)", "nsubj(1,2)"]
+    assert edges("!/. 0 punct", scheme) == ["punct(0,1)"]
+
+
 def test_a_root_is_no_agent():
     rows = "By/IN 2 case\nhim/PRP 0 obl\nwhen/WRB 5 advmod\nwas/VBD 5 aux:pass\nseen/VBN 2 acl"
     assert edges(rows)[0] == "prep_by(0,2)"
@@ -486,6 +492,12 @@ def test_case_markers_as_heads():
     # a phrase that moves up does so with its own marker
     rows = "went/VBD 0 root\nat/IN 3 case\nleast/JJS 5 nmod\nto/IN 5 case\nA/NNP 1 obl"
     assert prep_heads(rows) == [(0, "root"), (4, "nmod"), (2, "pobj"), (1, "obl"), (4, "pobj")]
+    # a marker of a marker stays below it
+    rows = "out/IN 2 case\nfrom/IN 4 case\nbehind/IN 4 case\nit/PRP 5 nmod\nit/PRP 0 root"
+    assert prep_heads(rows) == [(2, "case"), (5, "nmod"), (2, "pobj"), (3, "pobj"), (0, "root")]
+    # a conjunct before its noun stays on its side
+    rows = "to/IN 6 case\nboth/CC 6 det\nin/IN 4 case\nA/NNP 6 conj\nand/CC 6 cc\nB/NNP 0 root"
+    assert prep_heads(rows) == [(0, "root"), (6, "det"), (6, "conj"), (3, "pobj"), (6, "cc"), (1, "pobj")]
     rows = "dog/NN 3 nmod:poss\n's/POS 1 case\ntail/NN 0 root"
     assert prep_heads(rows) == [(3, "nmod:poss"), (1, "case"), (0, "root")]
 
@@ -561,6 +573,33 @@ def test_worked_pooling():
     cosines = hypothesis @ reference.T / lengths
     expected = [[1, 0.6, 0.7809], [0, 0.8, 0.6247], [0.7071, 0.9899, 0.9939]]
     np.testing.assert_allclose(cosines, expected, atol=5e-5)
+
+
+@st.composite
+def projective_trees(draw):
+    relations = st.sampled_from(["case", "conj", "nmod"])
+    head, relation = [-1], [draw(relations)]
+    # a new word goes below one that is there, before or after all that is below it already
+    for _ in range(draw(st.integers(0, 7))):
+        above = draw(st.integers(0, len(head) - 1))
+        inside = DependencyTree(head, relation).subtree(above)
+        at = inside[0] if draw(st.booleans()) else inside[-1] + 1
+        head = [h + (h >= at) for h in head]
+        head.insert(at, above + (above >= at))
+        relation.insert(at, draw(relations))
+    return DependencyTree(head, relation)
+
+
+@settings(max_examples=300, deadline=None)
+@given(projective_trees(), st.data())
+def test_random_projective_trees_stay_projective(tree, data):
+    n = len(tree)
+    upos = data.draw(st.lists(st.sampled_from(["", "", "PART"]), min_size=n, max_size=n))
+    tokens = Tokens(np.arange(n), np.arange(n) + 1, np.zeros(n, int), upos, [""] * n, [""] * n)
+    assert tree.is_projective()
+    made = case_as_head(tree, tokens)
+    made.check(tokens)
+    assert made.is_projective()
 
 
 def test_projective_trees_stay_projective():

@@ -89,7 +89,8 @@ def case_as_head(tree: DependencyTree, tokens: Tokens) -> DependencyTree:
 
     The marker takes over the head and the relation of its noun, and the noun's dependents to its left, so that a
     projective tree stays projective; of several markers each is on top of the next. A conjunct with a marker of its
-    own, and what follows it, is attached to the marker of the first conjunct. The possessive *'s* stays where it is.
+    own, and what follows it, is attached to the marker of the first conjunct. Markers of markers and the possessive
+    *'s* stay where they are.
     Trees of the scheme ``clear`` have prepositions on top already and are returned as they are.
     """
     if tree.scheme in ("clear", PREP_HEAD):
@@ -97,15 +98,17 @@ def case_as_head(tree: DependencyTree, tokens: Tokens) -> DependencyTree:
     if tree.scheme != "ud2":
         raise StructureError(f"case markers cannot be made heads in a tree of the scheme {tree.scheme!r}.")
     head, relation = tree.head.tolist(), list(tree.relation)
+    marking = {w for w, above in enumerate(head) if w < above and _is_preposition(tree, tokens, w)}
     markers = {
         noun: found
         for noun in range(len(tree))
-        if (found := [w for w in tree.children[noun] if w < noun and _is_preposition(tree, tokens, w)])
+        # a marker cannot be below another one as its noun and on top of its own noun
+        if noun not in marking and (found := [w for w in tree.children[noun] if w in marking])
     }
     # first where each phrase hangs now, then who stands for the phrase there: its marker or the word itself
     for noun, found in markers.items():
         # a conjunct with its own marker goes to the top, and so does what follows it: its edge would be crossed
-        conjuncts = [w for w in tree.children[noun] if tree.relation[w] == "conj" and w in markers]
+        conjuncts = [w for w in tree.children[noun] if w > noun and tree.relation[w] == "conj" and w in markers]
         for other in tree.children[noun]:
             if other < found[-1] and other not in found:
                 head[other] = max((m for m in found if m < other), default=found[0])
@@ -150,6 +153,11 @@ class _View:
     def below(self, word: int, *relations: str) -> list[int]:
         return [child for child in self.tree.children[word] if self.tree.relation[child] in relations]
 
+    def punctuation(self) -> set[int]:
+        """The words to drop at once; a root stays whatever its relation."""
+        head = self.tree.head.tolist()
+        return {word for word, relation in enumerate(self.tree.relation) if relation == "punct" and head[word] >= 0}
+
     def when_or_how_much(self, word: int) -> str:
         return "tmod" if (self.tokens.lemma[word] or self.forms[word]).lower() in _TIMES else "npadvmod"
 
@@ -171,7 +179,7 @@ class _View:
 
 class _Ud(_View):
     def edges(self) -> tuple[Edge, ...]:
-        dropped = {w for w in range(len(self.tree)) if self.tree.relation[w] == "punct"}
+        dropped = self.punctuation()
         relation = [self.label(word, dropped) for word in range(len(self.tree))]
         head = self.tree.head.tolist()
         for word in range(len(self.tree)):
@@ -305,7 +313,7 @@ class _Clear(_View):
     def edges(self) -> tuple[Edge, ...]:
         head = self.tree.head.tolist()
         relation = [self.label(word) for word in range(len(self.tree))]
-        dropped = {w for w in range(len(self.tree)) if self.tree.relation[w] == "punct"}
+        dropped = self.punctuation()
         collapsed = {}
         for word in range(len(self.tree)):
             if self.is_top_preposition(word) and (phrase := self.prepositions(word)):
