@@ -74,6 +74,9 @@ def changed(**changes):
     [
         (changed(format=2), "has the format 2; this version of arboreval reads 1"),
         (changed(format=None), "has the format None"),
+        (changed(format="9" * 999), "has the format '9{79}; this"),
+        (changed(kind="9" * 999), "of the kind '9{79}, not"),
+        (changed(status="9" * 999), "unknown status '9{79}; known"),
         (changed(format=True), "has the format True"),
         (changed(kind="tokens"), "of the kind 'tokens', not 'analysis'"),
         ([1], "not a record"),

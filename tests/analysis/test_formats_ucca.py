@@ -165,7 +165,7 @@ def test_xml(tmp_path):
 )
 def test_xml_errors_name_file_and_line(old, new, message):
     assert XML.count(old) >= 1
-    with pytest.raises(StructureError, match="x.xml, " + message):
+    with pytest.raises(StructureError, match="^x.xml, " + message):
         ucca.parse_passage(XML.replace(old, new, 1), "x.xml")
 
 

@@ -114,9 +114,10 @@ def _structure(record: object, kind: type[S], array: Any) -> S:
         raise StructureError(f"the stored {name} is not a record with fields.")
     version = record.get("format")
     if type(version) is not int or version != FORMAT:
-        raise StructureError(f"the stored {name} has the format {version!r}; this version of arboreval reads {FORMAT}.")
+        given = f"{version!r:.80}"
+        raise StructureError(f"the stored {name} has the format {given}; this version of arboreval reads {FORMAT}.")
     if record.get("kind") != name:
-        raise StructureError(f"the stored record is of the kind {record.get('kind')!r}, not {name!r}.")
+        raise StructureError(f"the stored record is of the kind {record.get('kind')!r:.80}, not {name!r}.")
     body = {key: value for key, value in record.items() if key not in ("format", "kind")}
     return _build(body, kind, array)
 

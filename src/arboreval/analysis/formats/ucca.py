@@ -148,6 +148,7 @@ def _passage(root: Element, origin: str) -> Sentence:
     implicit = frozenset(i for i, unit in enumerate(units) if _marked(unit, "implicit"))
     below = {child for _, child, _, remote in edges if not remote}
     columns = list(zip(*edges, strict=True)) or [(), (), (), ()]
+    texts = tuple(_text(node, origin) for node in terminals)
     with at(origin, layers["1"].line):
         graph = UccaGraph(
             len(units),
@@ -162,7 +163,7 @@ def _passage(root: Element, origin: str) -> Sentence:
         )
         punct = tuple(i for i, node in enumerate(terminals) if node.attributes.get("type") == "Punctuation")
         extra = {"id": root.attributes["passageID"]} if "passageID" in root.attributes else {}
-        return Sentence(tuple(_text(node, origin) for node in terminals), graph, punct, extra, origin, root.line)
+        return Sentence(texts, graph, punct, extra, origin, root.line)
 
 
 def _text(node: Element, origin: str) -> str:

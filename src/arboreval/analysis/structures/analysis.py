@@ -60,7 +60,7 @@ class Analysis(Structure):
         if not isinstance(self.reason, str) or not isinstance(self.fingerprint, str):
             raise StructureError("the reason and the fingerprint of an analysis must be strings.")
         if not isinstance(self.status, str) or self.status not in ("ok", "degraded", "failed"):
-            raise StructureError(f"unknown status {self.status!r}; known: ok, degraded, failed.")
+            raise StructureError(f"unknown status {self.status!r:.80}; known: ok, degraded, failed.")
         self._set(
             text=str.__str__(self.text),
             status=str.__str__(self.status),
