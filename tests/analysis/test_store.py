@@ -256,8 +256,13 @@ def expect_one_warning(message, analyzer=None):
 
 def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / "file" / "cache"))
-    expect_one_warning("cannot be used (Not a directory); going on without it.")
+    for folder in ("file", "file/cache"):
+        monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path / folder))
+        why = r"\(a file is where its folder should be\)\. Set ARBOREVAL_CACHE to a folder\.$"
+        for look in (Store.info, Store.verify, Store.prune, Store.clear):
+            with pytest.raises(InputError, match=rf"cannot be read {why}"):
+                look(Store())
+        expect_one_warning("cannot be used (a file is where its folder should be); going on without it. Set")
 
 
 @pytest.mark.parametrize("given", ["", "~", "~no_such_user/cache"])
@@ -329,7 +334,7 @@ def test_a_file_that_is_no_database(folder, content):
     (folder / FILE).write_bytes(content)
     expect_one_warning("cannot be used (it is not a database)")
     assert (folder / FILE).read_bytes() == content
-    with pytest.raises(UsageError, match="It was left as it is"):
+    with pytest.raises(InputError, match="It was left as it is"):
         Store().clear()
     assert (folder / FILE).read_bytes() == content
 
@@ -338,7 +343,7 @@ def test_a_database_of_another_program(folder):
     folder.mkdir()
     change(folder, "CREATE TABLE bookmarks (url TEXT)")
     expect_one_warning("it is another program's database")
-    with pytest.raises(UsageError, match="another program's"):
+    with pytest.raises(InputError, match="another program's"):
         Store().clear()
 
 
@@ -357,7 +362,7 @@ def test_a_damaged_file(folder):
     assert data[68:72] == APPLICATION.to_bytes(4, "big")
     data[100:20_000] = b"\xff" * 19_900
     (folder / FILE).write_bytes(data)
-    with pytest.warns(CacheWarning):
+    with pytest.warns(CacheWarning, match=r"going on without it\. `arboreval cache clear` removes it\.$"):
         assert len(run(SampleAnalyzer())) == 3
     assert Store().clear() == 0
     run(SampleAnalyzer())
@@ -448,6 +453,29 @@ def test_clear():
     assert Store().clear() == 3
     assert Store().info().entries == 0
     assert Store().clear() == 0
+
+
+def test_what_another_process_writes_to_is_not_cleared(folder, monkeypatch):
+    run(SampleAnalyzer())
+    monkeypatch.setattr("arboreval.analysis.store._BUSY_SECONDS", 0.05)
+    other = sqlite3.connect(folder / FILE)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(
+        InputError, match=r"cannot be changed \(database is locked\)\. Another process is at work with it"
+    ):
+        Store().clear()
+    other.rollback()
+    other.close()
+    assert Store().info().entries == 3
+
+
+def test_what_cannot_be_written_is_removed(folder, monkeypatch):
+    """Emptying takes room, and who empties the cache may do it because the disk is full."""
+    run(SampleAnalyzer())
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", read_only)
+        assert Store().clear() == 0
+    assert list(folder.iterdir()) == []
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):

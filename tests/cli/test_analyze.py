@@ -265,7 +265,7 @@ def test_a_foreign_file_in_the_cache_is_a_warning(run, here):
     assert err.count("warning: the cache") == 1
     code, _, err = run("cache", "clear")
     what = f"the cache {here / 'cache' / FILE} cannot be used (it is not a database)"
-    assert (code, err) == (2, f"error: {what}. It was left as it is.\n")
+    assert (code, err) == (4, f"error: {what}. It was left as it is.\n")
     assert (here / "cache" / FILE).read_text() == "my diary"
 
 

@@ -8,7 +8,7 @@ from arboreval.analysis.store import CacheWarning
 from arboreval.errors import UsageError
 from arboreval.meta.evalset import ForeignScores
 from arboreval.meta.readers import read_jsonl
-from arboreval.meta.score_store import Entry, ScoreStore, entry_key, store_info
+from arboreval.meta.score_store import Entry, ScoreStore, clear_store, entry_key, store_info
 from arboreval.meta.scores import score_evalset
 from arboreval.metrics.chrf import ChrF
 
@@ -225,3 +225,42 @@ def test_neither_processes_nor_batches_change_a_score(data):
     for a, b in zip(alone, spread, strict=True):
         np.testing.assert_array_equal(a.stats, b.stats)
         np.testing.assert_array_equal(a.systems, b.systems)
+
+
+def test_clearing_the_scores_gives_the_space_back(tmp_path):
+    assert clear_store(tmp_path) is None
+    store = ScoreStore(tmp_path)
+    store.put("m", [(bytes([i]) * 20, Entry(np.arange(5_000) / 7)) for i in range(20)])
+    store.close()
+    assert store.path.stat().st_size > 800_000
+    assert clear_store(tmp_path) == 20
+    assert store.path.stat().st_size < 100_000
+    store.path.write_bytes(store.path.read_bytes()[:100] + b"\xff" * 50_000)
+    with pytest.warns(CacheWarning, match=r"malformed\. `arboreval cache clear` removes it\.$"):
+        ScoreStore(tmp_path)
+    assert clear_store(tmp_path) == 0
+    assert not store.path.exists()
+
+
+def test_scores_that_cannot_be_cleared(tmp_path, monkeypatch, capsys):
+    from arboreval.cli import main
+
+    def cleared():
+        with pytest.raises(SystemExit) as ended:
+            main(["cache", "clear"])
+        captured = capsys.readouterr()
+        assert captured.out == "0 entries removed\n"
+        return ended.value.code, captured.err
+
+    monkeypatch.setattr("arboreval.meta.score_store._BUSY_SECONDS", 0.05)
+    monkeypatch.setenv("ARBOREVAL_CACHE", str(tmp_path))
+    store = ScoreStore()
+    store._db.execute("BEGIN IMMEDIATE")
+    why = "database is locked). Another process is at work with it; try again when that has ended."
+    assert cleared() == (4, f"error: the cache {store.path} cannot be changed ({why}\n")
+    store._db.rollback()
+    store.close()
+    store.path.write_text("my diary")
+    why = "it is not a database). It was left as it is."
+    assert cleared() == (4, f"error: the cache {store.path} cannot be used ({why}\n")
+    assert store.path.read_text() == "my diary"

@@ -21,14 +21,17 @@ from arboreval.analysis.codec import FORMAT, from_msgpack, to_msgpack
 from arboreval.analysis.store_file import (
     SCHEMA,
     UnusableError,
+    clear,
     connect,
-    is_ours,
-    is_removable,
+    failure,
+    hint,
+    is_there,
+    primary_code,
     prune,
-    shrink,
+    reason,
 )
 from arboreval.analysis.structures import Analysis
-from arboreval.errors import InputError, StructureError, UsageError
+from arboreval.errors import StructureError, UsageError
 
 DEFAULT_LIMIT = 2_000_000_000
 FILE = f"analyses-{SCHEMA}.sqlite"
@@ -215,14 +218,14 @@ class Store:
             query = "SELECT analyzer, COUNT(*), SUM(size) FROM entries GROUP BY analyzer ORDER BY analyzer"
             return {analyzer: (count, size) for analyzer, count, size in db.execute(query)}
 
-        analyzers = self._asked("read", collect) if self._is_there() else {}
+        analyzers = self._asked("read", collect) if is_there(self.path) else {}
         files = [Path(f"{self.path}{suffix}") for suffix in ("", "-wal")]
         size = sum(file.stat().st_size for file in files if file.exists())
         return Info(self.path, sum(count for count, _ in analyzers.values()), size, self.limit, analyzers)
 
     def verify(self) -> tuple[int, int]:
         """Checks every entry and removes those that are damaged: how many were sound, how many were not."""
-        if not self._is_there():
+        if not is_there(self.path):
             return 0, 0
         good = 0
         bad: list[int] = []
@@ -242,51 +245,18 @@ class Store:
 
     def prune(self, limit: int | None = None, unused_days: float | None = None) -> int:
         """Removes what has not been used for the longest time; the number of entries removed."""
-        if not self._is_there():
+        if not is_there(self.path):
             return 0
         before = None if unused_days is None else time.time() - unused_days * 86_400
         size = self.limit if limit is None and before is None else limit
         return self._asked("write", lambda db: prune(db, size, before, exact=True))
 
     def clear(self) -> int:
-        """Removes every entry, and a file of ours that is beyond reading; the number of entries removed."""
-
-        def delete(db: sqlite3.Connection) -> int:
-            with db:
-                count: int = db.execute("SELECT COUNT(*) FROM entries").fetchone()[0]
-                db.execute("DELETE FROM entries")
-            shrink(db)
-            return count
-
-        if not self._is_there():
-            return 0
-        try:
-            return delete(self._connect())
-        except (sqlite3.Error, OSError, UnusableError) as error:
-            self._disconnect()
-            if not is_ours(self.path):
-                raise UsageError(
-                    f"the cache {self.path} cannot be used ({_reason(error)}). It was left as it is."
-                ) from error
-        try:
-            for suffix in ("", "-wal", "-shm"):
-                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot remove {self.path}: {error.strerror}.") from error
-        self._readable = self._writable = True
-        return 0
+        """Removes every entry, or a whole file of ours that is beyond use; the number of entries removed."""
+        self._disconnect()
+        return clear(self.path, _BUSY_SECONDS)
 
     # --- the connection ------------------------------------------------------------------------------------------
-
-    def _is_there(self) -> bool:
-        """Whether there is a file; a folder that nobody may look into could hold one."""
-        try:
-            self.path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        except OSError as error:
-            raise InputError(f"the cache {self.path} cannot be read ({_reason(error)}).{self._hint(error)}") from error
-        return True
 
     def _asked(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T:
         """Does what a user asked of the cache itself; that it cannot be done is then an error."""
@@ -294,18 +264,7 @@ class Store:
             return work(self._connect())
         except (sqlite3.Error, OSError, UnusableError) as error:
             self._disconnect()
-            what = "read" if action == "read" else "changed"
-            raise InputError(
-                f"the cache {self.path} cannot be {what} ({_reason(error)}).{self._hint(error)}"
-            ) from error
-
-    def _hint(self, error: Exception) -> str:
-        """What to do about a cache that cannot be used; to remove it is no help where it cannot be removed."""
-        if _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return " Another process is at work with it; try again when that has ended."
-        if not is_removable(self.path):
-            return " It cannot be removed either; set ARBOREVAL_CACHE to another folder."
-        return " `arboreval cache clear` removes it." if is_ours(self.path) else ""
+            raise failure(self.path, "read" if action == "read" else "changed", error) from error
 
     def _guarded(self, action: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Does something with the database; what goes wrong is a warning, and not tried again in this run."""
@@ -319,13 +278,13 @@ class Store:
 
     def _give_up(self, action: str, error: Exception) -> None:
         self._writable = False
-        reason = _reason(error)
-        if action == "write" and _primary_code(error) in _ONLY_WRITING:
-            message = f"the cache {self.path} cannot be written ({reason}); new analyses are not kept."
+        why = reason(error)
+        if action == "write" and primary_code(error) in _ONLY_WRITING:
+            message = f"the cache {self.path} cannot be written ({why}); new analyses are not kept."
         else:
             self._readable = False
             self._disconnect()
-            message = f"the cache {self.path} cannot be used ({reason}); going on without it."
+            message = f"the cache {self.path} cannot be used ({why}); going on without it.{hint(self.path, error)}"
         warnings.warn(message, CacheWarning, stacklevel=4)
 
     def _connect(self) -> sqlite3.Connection:
@@ -339,15 +298,6 @@ class Store:
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():
             connection.close()
-
-
-def _primary_code(error: Exception) -> int | None:
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if not isinstance(error, OSError) else error.strerror or str(error)
 
 
 def _decode(key: object, value: object, checksum: object, size: object, used: object) -> Analysis | None:

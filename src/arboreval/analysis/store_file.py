@@ -1,11 +1,14 @@
-"""The SQLite file of the cache: how it is recognised, made and kept small."""
+"""The SQLite file of the cache: how it is recognised, made, kept small and emptied."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
+
+from arboreval.errors import InputError
 
 SCHEMA = 1
 #: marks the file as ours, in the header field that SQLite keeps for this ("ArbE")
@@ -15,6 +18,8 @@ _MAGIC = b"SQLite format 3\0"
 _PRUNE_TO = 0.9
 #: about the bytes that an entry takes besides its value: key, checksum, analyzer, and its places in three indexes
 _BESIDE_VALUE = 200
+#: damage, and what cannot be written though perhaps removed; in other cases another process may be at work
+_CURED_BY_REMOVAL = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 
 _TABLES = """
 CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum BLOB NOT NULL, analyzer TEXT NOT NULL,
@@ -25,7 +30,7 @@ CREATE INDEX entries_by_analyzer ON entries (analyzer, size);
 
 
 class UnusableError(Exception):
-    """The file is not ours, or of another version; the reason is its text."""
+    """The file is not ours, of another version, or damaged; the reason is its text."""
 
 
 def connect(path: Path, timeout: float) -> sqlite3.Connection:
@@ -146,7 +151,7 @@ def _delete_oldest(db: sqlite3.Connection, room: float) -> tuple[int, int]:
             freed += takes
         count = db.executemany("DELETE FROM entries WHERE rowid = ?", chosen).rowcount
         if chosen and not count:  # it would be chosen for ever
-            raise sqlite3.DatabaseError("its index names entries that are not there")
+            raise UnusableError("its index names entries that are not there")
     return count, freed
 
 
@@ -161,3 +166,68 @@ def shrink(db: sqlite3.Connection) -> None:
     """Gives free pages back to the disk, and empties the log."""
     db.executescript("PRAGMA incremental_vacuum")  # execute() would free one page: it stops at the first step
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file; a folder that nobody may look into could hold one."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise failure(path, "read", error) from error
+    return True
+
+
+def clear(path: Path, timeout: float) -> int:
+    """Removes every entry, or a whole file of ours that is beyond use; the number of entries removed."""
+    if not is_there(path):
+        return 0
+    try:
+        with closing(connect(path, timeout)) as db:
+            with db:
+                removed = db.execute("DELETE FROM entries").rowcount
+            shrink(db)
+            return removed
+    except (sqlite3.Error, OSError, UnusableError) as error:
+        if not is_cured_by_removal(error):
+            raise failure(path, "changed", error) from error
+        if not is_ours(path):
+            raise InputError(f"the cache {path} cannot be used ({reason(error)}). It was left as it is.") from error
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+    except OSError as error:
+        raise failure(path, "removed", error) from error
+    return 0
+
+
+def failure(path: Path, action: str, error: Exception) -> InputError:
+    """The error of what a user asked of the file itself."""
+    return InputError(f"the cache {path} cannot be {action} ({reason(error)}).{hint(path, error)}")
+
+
+def reason(error: Exception) -> str:
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        return "a file is where its folder should be"
+    return str(error) if not isinstance(error, OSError) else error.strerror or str(error)
+
+
+def hint(path: Path, error: Exception) -> str:
+    """What to do about a file that cannot be used; to remove it is no help where it cannot be removed."""
+    if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return " Another process is at work with it; try again when that has ended."
+    if isinstance(error, (FileExistsError, NotADirectoryError)):
+        return " Set ARBOREVAL_CACHE to a folder."
+    if not is_removable(path):
+        return " It cannot be removed either; set ARBOREVAL_CACHE to another folder."
+    return " `arboreval cache clear` removes it." if is_ours(path) and is_cured_by_removal(error) else ""
+
+
+def is_cured_by_removal(error: Exception) -> bool:
+    return isinstance(error, UnusableError) or primary_code(error) in _CURED_BY_REMOVAL
+
+
+def primary_code(error: Exception) -> int | None:
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF

@@ -72,13 +72,11 @@ def prune(max_size: str | None, unused: float | None) -> None:
 def clear() -> None:
     """Remove every entry, and every score that `arboreval meta` kept."""
     from arboreval.analysis.store import Store
-    from arboreval.meta.score_store import ScoreStore, store_info
+    from arboreval.meta.score_store import clear_store
 
     echo(f"{Store().clear():,} entries removed")
-    if store_info().path.exists():
-        scores = ScoreStore()
-        echo(f"{scores.clear():,} scores removed")
-        scores.close()
+    if (scores := clear_store()) is not None:
+        echo(f"{scores:,} scores removed")
 
 
 def _bytes(size: int) -> str:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from arboreval.analysis.store import CacheWarning, cache_folder, cache_limit
-from arboreval.analysis.store_file import SCHEMA, UnusableError, connect, prune
+from arboreval.analysis.store_file import SCHEMA, UnusableError, clear, connect, hint, is_there, prune, reason
 from arboreval.meta.evalset import FloatArray
 
 FILE = f"scores-{SCHEMA}.sqlite"
@@ -67,7 +67,8 @@ class ScoreStore:
 
     def _warn(self, error: Exception) -> None:
         self._writable = False
-        warnings.warn(f"scores are not kept in {self.path}: {error}.", CacheWarning, stacklevel=4)
+        why = f"{reason(error)}.{hint(self.path, error)}"
+        warnings.warn(f"scores are not kept in {self.path}: {why}", CacheWarning, stacklevel=4)
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Entry]:
         """The entries that are there; damaged ones are not."""
@@ -98,22 +99,13 @@ class ScoreStore:
         except sqlite3.Error as error:  # a full or a read-only disk: what is there can still be read
             self._warn(error)
 
-    def clear(self) -> int:
-        """Removes every entry and tells how many there were."""
-        if self._db is None:
-            return 0
-        with self._db:
-            removed = self._db.execute("DELETE FROM entries").rowcount
-        self._db.execute("PRAGMA incremental_vacuum").fetchall()
-        return removed
-
     def close(self) -> None:
         if self._db is None:
             return
         try:
             if self._wrote:
                 prune(self._db, self._limit, None)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnusableError) as error:
             self._give_up(error)
         if self._db is not None:
             self._db.close()
@@ -129,6 +121,12 @@ class StoreInfo:
     size: int
     #: entries and bytes by metric
     metrics: dict[str, tuple[int, int]]
+
+
+def clear_store(folder: Path | None = None) -> int | None:
+    """Removes every entry, or a whole file of ours beyond use; how many entries, None where there is no file."""
+    path = (folder if folder is not None else cache_folder()) / FILE
+    return clear(path, _BUSY_SECONDS) if is_there(path) else None
 
 
 def store_info(folder: Path | None = None) -> StoreInfo:
