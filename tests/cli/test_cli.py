@@ -278,6 +278,19 @@ def test_standard_input_and_a_closed_pipe(files_of):
 
 
 @pytest.mark.parametrize(
+    "end", ["| head -1 > seen", "-o /dev/stdout | head -1 > seen", "| true", "-o /dev/stdout | true"]
+)
+def test_a_reader_that_has_gone_is_no_error(files_of, end):
+    """More than a pipe holds, so that something is written after the reader has gone."""
+    files_of.joinpath("long.txt").write_text("the cat sat on the mat\n" * 2_000)
+    shell = f"{sys.executable} -m arboreval analyze long.txt --layers dep --format json {end}"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {shell}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    if "head" in end:
+        assert json.loads((files_of / "seen").read_text())["text"] == "the cat sat on the mat"
+
+
+@pytest.mark.parametrize(
     ("shell", "code", "err"),
     [
         ("list > /dev/full", 2, "error: cannot write standard output: No space left on device.\n"),

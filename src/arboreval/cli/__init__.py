@@ -18,7 +18,7 @@ from arboreval.cli.doctor import doctor
 from arboreval.cli.explain import explain
 from arboreval.cli.list_show import list_, show
 from arboreval.cli.meta import meta
-from arboreval.cli.output import Given
+from arboreval.cli.output import Given, ReaderGoneError
 from arboreval.cli.score import score
 from arboreval.errors import ArborevalError, ExitCode
 
@@ -59,7 +59,7 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:  # the reader of our output has gone, as in `arboreval list | head -1`
+    except (ReaderGoneError, BrokenPipeError):  # as in `arboreval list | head -1`; the latter comes of the last flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.OK
     except ArborevalError as error:

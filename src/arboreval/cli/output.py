@@ -12,6 +12,10 @@ import click
 from arboreval.errors import UsageError
 
 
+class ReaderGoneError(Exception):
+    """Who read our output has gone. No OSError, since click would end the process with 1 on a closed pipe."""
+
+
 @dataclass
 class Given:
     """Whether a command has begun to give out its result. The object of click's context."""
@@ -24,8 +28,8 @@ def echo(text: str, *, nl: bool = True) -> None:
     _begin()
     try:
         click.echo(text, nl=nl)
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
     except OSError as error:  # the disk that it goes to is full
         raise UsageError(f"cannot write standard output: {error.strerror}.") from error
 
@@ -46,9 +50,12 @@ def writer(output: Path | None) -> Iterator[Callable[[str], object]]:
 
     if not is_replaceable(output):
         _begin()
-    with opened_atomically(output) as file:
-        # a lone surrogate in a text must not lose the rest
-        yield lambda text: file.write(text.encode("utf-8", "replace").decode())
+    try:
+        with opened_atomically(output) as file:
+            # a lone surrogate in a text must not lose the rest
+            yield lambda text: file.write(text.encode("utf-8", "replace").decode())
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
     _begin()
 
 
