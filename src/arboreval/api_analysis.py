@@ -45,7 +45,7 @@ def analyze(
     :param texts: any iterable of texts, each a segment of one or more sentences.
     :param analyzer: a name with options such as ``english`` or ``spacy:model=en_core_web_sm``, or an object.
     :param layers: some of ``tokens, dep, const, ucca, rst, srl, ner, vectors`` (a list, or a text with commas). By
-        default everything that the analyzer makes except vectors, and vectors if there is an ``encoder``.
+        default everything that the analyzer makes except vectors. An ``encoder`` adds vectors in any case.
     :param encoder: whose vectors replace those of the analyzer: ``english``, the bundled model's encoder, or a
         Hugging Face encoder: a local folder or the name of a model on the hub, and optionally a layer, as in
         ``bert-base-cased:layer=9``.
@@ -57,10 +57,10 @@ def analyze(
     if lookahead < 1:
         raise UsageError("lookahead must be at least 1.")
     base = make_analyzer(analyzer)
-    provided = base.provides | {"vectors"} if encoder is not None else base.provides
-    wanted = parse_layers(layers, provided, base.name)
-    if encoder is not None and layers is None:
-        wanted |= {"vectors"}
+    if encoder is None:
+        wanted = parse_layers(layers, base.provides, base.name)
+    else:
+        wanted = parse_layers(layers, base.provides | {"vectors"}, base.name) | {"vectors"}
     return _stream(iter(texts), _Pipeline(base, wanted, encoder, cache, cache_vectors), wanted, lookahead)
 
 
@@ -70,8 +70,7 @@ class _Pipeline:
     def __init__(
         self, base: Analyzer, wanted: frozenset[str], encoder: str | Encoder | None, cache: bool, cache_vectors: bool
     ) -> None:
-        replaced = encoder is not None and "vectors" in wanted
-        made_by_base = wanted - {"vectors"} if replaced else wanted
+        made_by_base = wanted if encoder is None else wanted - {"vectors"}
         analyzer, made = narrowed(base, made_by_base)
         made -= frozenset({"vectors"}) - made_by_base
         self.store = None
@@ -81,7 +80,7 @@ class _Pipeline:
 
             self.store = Store()
             analyzer = CachedAnalyzer(analyzer, self.store, made, vectors=cache_vectors)
-        if replaced and encoder is not None:
+        if encoder is not None:
             from arboreval.analysis.encoders import EncodedAnalyzer, make_encoder
 
             analyzer = EncodedAnalyzer(analyzer, make_encoder(encoder))

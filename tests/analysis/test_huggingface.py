@@ -107,7 +107,7 @@ def test_of_models_with_a_decoder_the_encoder_is_taken(made, tmp_path, kind):
         assert encoder.fingerprint == make_encoder(f"{tmp_path / 'tiny'}:layer={layer}").fingerprint
 
 
-def test_last_layer_is_the_default_and_layers_choose(made):
+def test_last_layer_is_the_default_and_vectors_are_always_given(made):
     folder = made[0]
     texts = ["w1 w2", "", "fail here"]
     plain = list(arboreval.analyze(texts, analyzer=samples.SampleAnalyzer(), encoder=str(folder)))
@@ -115,7 +115,8 @@ def test_last_layer_is_the_default_and_layers_choose(made):
     assert len(plain[1].vectors) == 2  # [CLS] [SEP]
     assert (plain[2].status, plain[2].vectors) == ("failed", None)
     (only,) = arboreval.analyze(texts[:1], analyzer=samples.SampleAnalyzer(), encoder=str(folder), layers="dep")
-    assert only.vectors is None
+    assert only.vectors == plain[0].vectors
+    assert only.layers() == ("dependency", "vectors")
 
 
 def test_a_long_text_is_read_in_windows(made):
@@ -193,6 +194,7 @@ def test_errors_are_one_sentence(made, tmp_path):
     for spec, message in [
         (f"{folder}:layer=9", "has the layers 0 to 3, not 9."),
         (f"{folder}:layr=1", "Did you mean 'layer'?"),
+        (f"{folder}:path=x", "unknown option of the encoder 'path'. Did you mean 'batch'? Known: batch, layer, space."),
         (f"{folder}:layer=x", "must be a whole number"),
         (f"{folder}:batch=0", "must be at least 1"),
         ("./nowhere/at/all", "there is no folder ./nowhere/at/all"),
@@ -205,6 +207,56 @@ def test_errors_are_one_sentence(made, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "nothing"}))
     with pytest.raises(UsageError, match="cannot be loaded"):
         make_encoder(str(tmp_path))
+
+
+def test_a_folder_that_is_no_whole_encoder(made, tmp_path, capfd):
+    folder = tmp_path / "tiny"
+    weights = (made[0] / "model.safetensors").read_bytes()
+    config = json.loads((made[0] / "config.json").read_text())
+
+    def refused():
+        with pytest.raises(UsageError) as caught:
+            make_encoder(str(folder))
+        return str(caught.value).removeprefix(f"the encoder {str(folder)!r} ")
+
+    shutil.copytree(made[0], folder)
+    (folder / "model.safetensors").write_bytes(weights[:1000])
+    assert refused().startswith("cannot be loaded: SafetensorError: Error while deserializing header")
+    (folder / "model.safetensors").write_bytes(weights)
+    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 4}))
+    lacks = "of its weights, or has them in another size than its configuration says, such as"
+    assert refused() == f"lacks 16 {lacks} encoder.layer.3.attention.output.LayerNorm.bias."
+    (folder / "config.json").write_text(json.dumps({**config, "hidden_size": 32}))
+    assert refused() == f"lacks 50 {lacks} embeddings.LayerNorm.bias."
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    assert refused() == "has no tokenizer."
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("family", ["Bert", "Roberta", "T5", "Bart", "XLMRoberta"])
+def test_a_tokenizer_that_transformers_makes_itself_is_none(tmp_path, family):
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
+             "d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 1, "encoder_layers": 1, "decoder_layers": 1,
+             "max_position_embeddings": 32}  # fmt: skip
+    config = getattr(transformers, f"{family}Config")(vocab_size=1000)
+    for name in sizes.keys() & config.to_dict().keys():
+        setattr(config, name, sizes[name])
+    getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
+    with pytest.raises(UsageError, match=r"has no tokenizer\.$"):
+        make_encoder(str(tmp_path))
+
+
+def test_loading_is_silent_and_leaves_the_settings_of_transformers(made, tmp_path, capfd):
+    transformers.BertForMaskedLM(made[1].config).save_pretrained(tmp_path)  # without a pooler: would be reported
+    made[2].save_pretrained(tmp_path)
+    logs = transformers.utils.logging
+    before = logs.get_verbosity(), logs.is_progress_bar_enabled()
+    capfd.readouterr()
+    make_encoder(str(tmp_path))
+    assert capfd.readouterr() == ("", "")
+    assert (logs.get_verbosity(), logs.is_progress_bar_enabled()) == before
 
 
 def test_odd_texts_do_not_end_the_run(made):
@@ -239,3 +291,17 @@ def test_a_text_that_the_encoder_fails_on_is_degraded(made, monkeypatch, batch):
     assert [analysis.status for analysis in found] == ["ok", "degraded", "ok", "degraded"]
     assert [analysis.vectors is None for analysis in found] == [False, True, False, True]
     assert found[1].reason == "the encoder failed (RuntimeError: out of memory)"
+
+
+def test_a_failure_of_the_encoder_is_not_kept(made, monkeypatch):
+    """Too little memory at one time is no reason to have no vectors at another."""
+    options = {"analyzer": samples.SampleAnalyzer(), "encoder": make_encoder(str(made[0])), "cache_vectors": True}
+    with monkeypatch.context() as patch:
+
+        def broken(rows):
+            raise RuntimeError("out of memory")
+
+        patch.setattr(options["encoder"], "_forward", broken)
+        assert [a.status for a in arboreval.analyze(["the girl"], **options)] == ["degraded"]
+    (analysis,) = arboreval.analyze(["the girl"], **options)
+    assert (analysis.status, len(analysis.vectors)) == ("ok", 4)

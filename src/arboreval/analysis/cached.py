@@ -53,7 +53,9 @@ class CachedAnalyzer:
                     analysis = next(made, None)
                     if analysis is None or analysis.text != text:
                         raise RuntimeError(f"the analyzer {self.name!r} did not give one analysis for each text.")
-                    if analysis.status != "failed":  # a failure may pass, and is quickly found again
+                    # a failure may pass, that of an encoder too
+                    lacking = "vectors" in self._kept and analysis.vectors is None
+                    if analysis.status != "failed" and not lacking:
                         keep = analysis if "vectors" in self._kept else replace(analysis, vectors=None)
                         new.append((key, keep))
                 yield analysis

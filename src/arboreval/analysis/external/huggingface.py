@@ -11,8 +11,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import islice, pairwise
 from pathlib import Path
@@ -49,8 +50,8 @@ def from_spec(spec: str) -> HuggingFaceEncoder:
         path = path[: match.start()]
     if not path:
         raise UsageError(f"encoder {spec!r}: write PATH, or PATH:layer=N.")
-    options = parse_options("the encoder", HuggingFaceEncoder, texts)
-    return HuggingFaceEncoder(path, **{key: value for key, value in options.items() if key != "path"})
+    encoder = partial(HuggingFaceEncoder, path)
+    return encoder(**parse_options("the encoder", encoder, texts))
 
 
 @dataclass(frozen=True)
@@ -217,17 +218,48 @@ def _load(path: str, space: bool) -> tuple[str, Any, Any]:
     where = {"pretrained_model_name_or_path": str(folder) if local else path, "local_files_only": local}
     try:
         prefix = {"add_prefix_space": True} if space else {}
-        tokenizer = transformers.AutoTokenizer.from_pretrained(**where, **prefix)
-        model = transformers.AutoModel.from_pretrained(**where, dtype=torch.float32)
-    except (OSError, ValueError) as error:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(**where, **prefix)
+            model, found = transformers.AutoModel.from_pretrained(
+                **where, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
+            )
+    except Exception as error:  # damaged files make the libraries raise anything
         offline = " (HF_HUB_OFFLINE is set)" if not local and os.environ.get("HF_HUB_OFFLINE") else ""
-        reason = str(error).strip().split("\n")[0].rstrip(".")
-        raise UsageError(f"the encoder {path!r} cannot be loaded{offline}: {reason}.") from error
+        reason = str(error).strip().split("\n")[0].rstrip(".: ")
+        raise UsageError(
+            f"the encoder {path!r} cannot be loaded{offline}: {type(error).__name__}: {reason}."
+        ) from error
     if not tokenizer.is_fast:
         raise UsageError(f"the tokenizer of {path!r} does not tell the characters of its sub-words.")
+    # without its files, one is made of special tokens, and perhaps of a space
+    if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
+        raise UsageError(f"the encoder {path!r} has no tokenizer.")
+    unused: tuple[str, ...] = ("pooler.",)  # no layer rests on it
     if hasattr(model, "encoder") and hasattr(model, "decoder"):  # T5, BART: the decoder reads another text
-        model = model.encoder
+        model, unused = model.encoder, ("pooler.", "decoder.")
+    # such weights are random, and others each time
+    absent = {*found["missing_keys"], *(key for key, *_ in found["mismatched_keys"])}
+    if needed := sorted(key for key in absent if not key.startswith(unused)):
+        raise UsageError(
+            f"the encoder {path!r} lacks {len(needed)} of its weights, or has them in another size than its "
+            f"configuration says, such as {needed[0]}."
+        )
     return name, tokenizer, model
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without progress bars and without reports of the weights; what matters in those is an error here."""
+    logs = transformers.utils.logging
+    verbosity, bars = logs.get_verbosity(), logs.is_progress_bar_enabled()
+    logs.set_verbosity_error()
+    logs.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logs.set_verbosity(verbosity)
+        if bars:
+            logs.enable_progress_bar()
 
 
 def _windows(count: int, room: int) -> list[_Window]:
