@@ -13,7 +13,7 @@ from arboreval.errors import InputError, UsageError
 from arboreval.metrics.base import FloatArray, Level, Metric, MetricInfo
 from arboreval.registry import make_metric, metric_class, registrations
 from arboreval.report.model import Comparison, Issue, Report, Score, System
-from arboreval.run.measure import DEFAULT_BATCH_SIZE, Progress, Statistics, measure
+from arboreval.run.measure import DEFAULT_BATCH_SIZE, Progress, Statistics, measure, require_layers
 from arboreval.signature import SignatureValue, format_signature
 from arboreval.significance import (
     ALPHA,
@@ -145,6 +145,7 @@ def resolve_metrics(metrics: Sequence[str | Metric], lang: str, using: AnalysisS
                 f"{metric.label} judges {', '.join(metric.languages)}, but the target language is {lang!r} "
                 "(--lang or the data's language pair)."
             )
+        require_layers(metric)
     labels = [metric.label for metric in made]
     return [metric for i, metric in enumerate(made) if metric.label not in labels[:i]]
 

@@ -114,6 +114,24 @@ def test_without_analyses_nothing_is_scored():
         Length().statistics(Batch([("a",)], [["a"]]))
 
 
+def test_an_analyzer_without_the_layer_is_refused_before_the_encoder_is_loaded():
+    analyzer = HandMade(ONE)
+    analyzer.provides = frozenset({"tokens", "dep", "ner"})
+    metric = make_metric("structure-alignment:min_len=2", using=AnalysisSource(analyzer, encoder="./nowhere"))
+    makes = "the analyzer 'hand-made' does not make; it makes tokens, dep, ner."
+    for run in (arboreval.score, arboreval.compare):
+        with pytest.raises(UsageError) as caught:
+            run({"x": ["a"], "y": ["a"]}, ["a"], metrics=[metric])
+        assert str(caught.value) == (
+            f"structure-alignment:min_len=2 reads the layer 'const', which {makes} Try structure-alignment:tree=dep."
+        )
+    with pytest.raises(UsageError, match="reads the layer 'const', which the analyzer"):
+        arboreval.explain("a", "a", metric=metric)
+    analyzer.provides = frozenset({"tokens", "ner"})
+    with pytest.raises(UsageError, match=r"it makes tokens, ner\.$"):
+        arboreval.score(["a"], ["a"], metrics=[metric])
+
+
 def test_languages_are_those_of_the_analyzer():
     assert Length().languages == ("en",)
     assert Length(using=AnalysisSource("spacy")).languages == ("any",)

@@ -21,7 +21,7 @@ from arboreval.meta.evalset import BoolArray, EvalSet, FloatArray, ForeignScores
 from arboreval.meta.score_store import Entry, ScoreStore, entry_key
 from arboreval.metrics.base import Level, Metric
 from arboreval.registry import make_metric
-from arboreval.run.measure import DEFAULT_BATCH_SIZE, NO_REFERENCE, measure
+from arboreval.run.measure import DEFAULT_BATCH_SIZE, NO_REFERENCE, measure, require_layers
 from arboreval.signature import SignatureValue, format_signature
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def score_evalset(
         if reason:
             results[i] = _nothing(data, metric, reason)
         else:
+            require_layers(metric)
             together.setdefault(metric.analysis or i, []).append((i, metric))
     for members in together.values():
         metrics = [metric for _, metric in members]

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from arboreval.analysis.analyzer import DEFAULT_ANALYZER, LAYERS
 from arboreval.corpus import Corpus
-from arboreval.errors import ArborevalError
-from arboreval.metrics.base import Batch, FloatArray, Measured, Metric, Problem
+from arboreval.errors import ArborevalError, UsageError
+from arboreval.metrics.base import Batch, FloatArray, Measured, Metric, Problem, option_fields
 
 if TYPE_CHECKING:
     from arboreval.analysis.source import AnalysisSource
@@ -109,6 +110,28 @@ def _join(metric: Metric, parts: Sequence[Measured]) -> Statistics:
             ok[problem.system, problem.segment] = False
     stats[~ok] = 0.0
     return Statistics(metric, stats, ok, problems)
+
+
+def require_layers(metric: Metric) -> None:
+    """Refuses an analyzer that does not make what the metric reads, before an encoder is loaded for it."""
+    source, needed = metric.analysis, metric.layers - {"tokens", "vectors"}
+    # the default makes all, and is loaded in worker processes first
+    if source is None or source.analyzer == DEFAULT_ANALYZER or not needed:
+        return
+    maker = source.maker
+    if needed <= maker.provides:
+        return
+    makes = [layer for layer in LAYERS if layer in maker.provides]
+    instead = [
+        f" Try {metric.info.name}:{option.name}={choice}."
+        for option in option_fields(type(metric))
+        for choice in option.metadata["choices"] or ()
+        if choice in makes
+    ]
+    raise UsageError(
+        f"{metric.label} reads the layer {min(needed - maker.provides)!r}, which the analyzer {maker.name!r} does not "
+        f"make; it makes {', '.join(makes)}.{instead[0] if instead else ''}"
+    )
 
 
 # --- analyses ----------------------------------------------------------------------------------------------------
