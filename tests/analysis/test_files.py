@@ -10,6 +10,7 @@ import samples
 import arboreval
 from arboreval.analysis.analyzer import make_analyzer
 from arboreval.analysis.formats import conllu, ptb, rst, ucca
+from arboreval.analysis.source import AnalysisSource
 from arboreval.analysis.structures import Analysis
 from arboreval.errors import InputError, UsageError
 
@@ -89,6 +90,27 @@ def test_the_fingerprint_is_that_of_the_parses(text, tmp_path):
     with (tmp_path / "x.txt.ptb").open("a") as file:
         file.write("\n")
     assert make_analyzer("files:path=x.txt").fingerprint != before
+
+
+def test_edited_files_are_read_again(text, tmp_path):
+    source = AnalysisSource("files", cache=False, files=("x.txt",))
+
+    def label():
+        (analysis,) = source.analyze([text[0]], frozenset({"const"}))
+        assert analysis.fingerprint == source.fingerprint(frozenset({"const"}))
+        return analysis.constituency.label[1], analysis.fingerprint
+
+    before = label()
+    assert label() == before
+    edit(tmp_path / "x.txt.ptb", "(S (NP", "(SINV (NP")
+    after = label()
+    assert (before[0], after[0]) == ("S", "SINV")
+    assert before[1] != after[1]
+    (tmp_path / "x.txt.conllu").unlink()
+    assert source.maker.provides == {"tokens", "const", "ucca", "rst"}
+    (tmp_path / "x.txt").unlink()
+    with pytest.raises(InputError, match=r"x.txt: there is no such file"):
+        label()
 
 
 def edit(path, old, new):

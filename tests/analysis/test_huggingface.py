@@ -18,6 +18,7 @@ transformers = pytest.importorskip("transformers", reason="needs transformers: p
 import arboreval  # noqa: E402
 from arboreval.analysis.encoders import EncodedAnalyzer, make_encoder  # noqa: E402
 from arboreval.analysis.external.huggingface import _windows  # noqa: E402
+from arboreval.analysis.source import AnalysisSource  # noqa: E402
 from arboreval.errors import UsageError  # noqa: E402
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "girl", "having", "a", "tele", "##scope", "saw", "man", ".",
@@ -169,6 +170,25 @@ def test_the_fingerprint_tells_models_and_layers_apart(made, tmp_path):
     assert marks[0] == marks[1]
     assert len(set(marks)) == 5
     assert all(mark.startswith("sample-1+tiny@") for mark in marks)
+
+
+def test_a_folder_that_has_changed_is_loaded_again(made, tmp_path):
+    """As in the training of an encoder that is scored after each epoch."""
+    folder = tmp_path / "tiny"
+    shutil.copytree(made[0], folder)
+    source = AnalysisSource(samples.SampleAnalyzer(), encoder=str(folder))
+
+    def vectors():
+        (analysis,) = source.analyze(["the girl"], frozenset({"vectors"}))
+        assert analysis.fingerprint == f"none+{source.fingerprint(frozenset({'vectors'}))}"
+        return analysis.vectors.values, analysis.fingerprint
+
+    first = vectors()
+    assert vectors()[1] == first[1]
+    make_model(folder, seed=1)
+    second = vectors()
+    assert first[1] != second[1]
+    assert np.abs(first[0] - second[0]).max() > 0.1
 
 
 def test_a_checkpoint_without_a_pooler_has_one_fingerprint(made, tmp_path):

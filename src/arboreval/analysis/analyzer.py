@@ -46,7 +46,8 @@ class Analyzer(Protocol):
     """Turns texts into analyses.
 
     An analyzer that can leave out work has a method ``for_layers(layers)`` that returns an analyzer of the same
-    fingerprint that makes at least these layers; others make everything they provide.
+    fingerprint that makes at least these layers; others make everything they provide. One that is made of files may
+    have a property ``outdated``, which tells that they have changed and another analyzer must be made.
     """
 
     @property

@@ -1,12 +1,13 @@
 """Where metrics get their analyses from: an analyzer, perhaps with another encoder's vectors, described by text so that
-it can travel to worker processes. Analyzers and encoders are made once in a process, when first needed."""
+it can travel to worker processes. Analyzers and encoders are made once in a process, when first needed, and again where
+files that they were made of have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from arboreval.analysis.analyzer import DEFAULT_ANALYZER, Analyzer, make_analyzer
 from arboreval.analysis.structures import Analysis, Tokens
@@ -15,7 +16,11 @@ from arboreval.cores import available_cores
 from arboreval.errors import UsageError
 
 if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
     from arboreval.analysis.encoders import Encoder
+
+T = TypeVar("T")
 
 VECTORS = frozenset({"vectors"})
 #: processes that share this machine's cores; each analyses on its part of them
@@ -66,17 +71,24 @@ class AnalysisSource:
             return analyzer.fingerprint
         return encoder.fingerprint if analyzer is UNPARSED else f"{analyzer.fingerprint}+{encoder.fingerprint}"
 
+    @property
+    def maker(self) -> Analyzer:
+        """Who analyses, without what gives vectors."""
+        if not isinstance(self.analyzer, str):
+            return self.analyzer
+        return _fresh(_analyzer, self.analyzer, self.files, _sharing)
+
     def _parts(self, layers: frozenset[str]) -> tuple[Analyzer, Encoder | None]:
         """Who analyses, and whose vectors replace the analyzer's: those of the bundled encoder where it makes none."""
         encoder = self.encoder
         if encoder is not None and layers == VECTORS:
-            return UNPARSED, _encoder(encoder, _sharing)
-        analyzer = _analyzer(self.analyzer, self.files, _sharing) if isinstance(self.analyzer, str) else self.analyzer
+            return UNPARSED, _fresh(_encoder, encoder, _sharing)
+        analyzer = self.maker
         if encoder is None and "vectors" not in analyzer.provides:
             encoder = DEFAULT_ANALYZER
         if encoder is None or "vectors" not in layers:
             return analyzer, None
-        return UNPARSED if layers == VECTORS else analyzer, _encoder(encoder, _sharing)
+        return UNPARSED if layers == VECTORS else analyzer, _fresh(_encoder, encoder, _sharing)
 
 
 class Unparsed:
@@ -93,6 +105,15 @@ class Unparsed:
 
 
 UNPARSED = Unparsed()
+
+
+def _fresh(make: _lru_cache_wrapper[T], *args: Hashable) -> T:
+    """What has been made before, if the files that it was made of are the same."""
+    made = make(*args)
+    if getattr(made, "outdated", False):
+        make.cache_clear()
+        made = make(*args)
+    return made
 
 
 @lru_cache(maxsize=4)

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from arboreval.analysis.external.changes import state
 from arboreval.analysis.formats import conllu, ptb, rst, ucca
 from arboreval.analysis.formats.files import grouped
 from arboreval.analysis.store import CacheWarning, Store, entry_key
@@ -68,11 +69,21 @@ class FilesAnalyzer:
         given = path.split(",") if isinstance(path, str) else [path] if isinstance(path, Path) else path
         self._paths = [str(each) for each in given]
         self._scheme = scheme
+        self._state = self._look()
         self._parses = {each: _parse_files(each) for each in self._paths}
         # what some of the texts do not have cannot be relied on
         self.provides = frozenset.intersection(
             *(frozenset({"tokens", *(SUFFIXES[suffix] for suffix in found)}) for found in self._parses.values())
         )
+
+    def _look(self) -> object:
+        names = ["", *SUFFIXES, *(f"{suffix}.gz" for suffix in SUFFIXES)]
+        return state(Path(f"{path}{name}") for path in self._paths for name in names)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether a text or its parses have changed, so that another analyzer must be made."""
+        return self._look() != self._state
 
     @cached_property
     def fingerprint(self) -> str:

@@ -23,6 +23,7 @@ import numpy as np
 
 from arboreval.analysis.analyzer import parse_options
 from arboreval.analysis.encoders import LOOKAHEAD, without_vectors, words_of
+from arboreval.analysis.external.changes import state
 from arboreval.analysis.structures import Analysis, FloatArray, IntArray, Vectors
 from arboreval.analysis.surrogates import replace_surrogates
 from arboreval.errors import MissingExtraError, UsageError
@@ -78,6 +79,8 @@ class HuggingFaceEncoder:
     def __init__(self, path: str, layer: int = -1, batch: int = 1, space: bool = False) -> None:
         if batch < 1:
             raise UsageError("the encoder: option batch must be at least 1.")
+        self._folder = Path(path).expanduser()
+        self._state = self._look()
         self._name, self._tokenizer, self._model = _load(path, space)
         layers = int(self._model.config.num_hidden_layers)
         if not -layers - 1 <= layer <= layers:
@@ -90,6 +93,15 @@ class HuggingFaceEncoder:
         self._room = self._longest() - len(self._prefix) - len(self._suffix)
         if self._room < 1:
             raise UsageError(f"the encoder {self._name!r} takes too few sub-words to encode a text.")
+
+    def _look(self) -> object:
+        files = sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+        return files, state(files)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the files of the folder have changed, so that another encoder must be made."""
+        return self._look() != self._state
 
     @cached_property
     def fingerprint(self) -> str:
