@@ -147,6 +147,25 @@ def test_a_mismatch_names_file_and_line(text, tmp_path, suffix, old, new, messag
     assert message in str(caught.value)
 
 
+def test_other_sentences_are_told_by_file_and_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.txt").write_text("\nAnn sang. Bob left.\n")
+    rows = ["Ann 2 nsubj", "sang 0 root", ". 2 punct", "Bob 5 nsubj", "left 2 parataxis", ". 5 punct"]
+    (tmp_path / "x.txt.conllu").write_text(
+        "".join("{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n".format(i, *row.split()) for i, row in enumerate(rows, 1))
+    )
+    (tmp_path / "x.txt.ptb").write_text(
+        "# seg = 2\n(TOP (S (NP (NNP Ann)) (VP (VBD sang)) (. .)))\n"
+        "# seg = 2\n(TOP (S (NP (NNP Bob)) (VP (VBD left)) (. .)))\n"
+    )
+    with pytest.raises(InputError) as caught:
+        run(["Ann sang. Bob left."])
+    assert str(caught.value) == (
+        "x.txt.ptb, line 4: the sentences differ from those of x.txt.conllu, line 4, from word 4 on, 'Bob' "
+        "(x.txt, line 2)."
+    )
+
+
 def test_segments_without_a_text(text, tmp_path):
     (tmp_path / "x.txt").write_text(text[0] + "\n")
     with pytest.raises(InputError, match=r"x.txt.conllu, line 12: x.txt has no more lines for this segment"):

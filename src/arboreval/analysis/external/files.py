@@ -166,13 +166,13 @@ def _bring_together(path: str, files: dict[str, Path], scheme: str) -> Iterator[
                 parts.append((segment, segment.analysis(text)))
             except StructureError as error:
                 raise InputError(f"{str(error).rstrip('.')} ({path}, line {number}).") from None
-        yield _merged(parts)
+        yield _merged(parts, f"{path}, line {number}")
     for stream, file in zip(streams, files.values(), strict=True):
         if (extra := next(stream, None)) is not None:
             raise InputError(f"{file}, line {extra.line}: {path} has no more lines for this segment.")
 
 
-def _merged(parts: list[tuple[_Segment, Analysis]]) -> Analysis:
+def _merged(parts: list[tuple[_Segment, Analysis]], place: str) -> Analysis:
     (first, merged), *rest = parts
     for segment, other in rest:
         mine, theirs = merged.tokens, other.tokens
@@ -193,11 +193,19 @@ def _merged(parts: list[tuple[_Segment, Analysis]]) -> Analysis:
         try:
             merged = replace(merged, tokens=tokens, **layers)
         except StructureError as error:
-            raise InputError(f"{segment.origin}, line {segment.line}: {error}") from None
+            if np.array_equal(mine.sentence, theirs.sentence):
+                raise InputError(
+                    f"{segment.origin}, line {segment.line}: {str(error).rstrip('.')} ({place})."
+                ) from None
+            word = _first_difference(mine.sentence.tolist(), theirs.sentence.tolist())
+            raise InputError(
+                f"{segment.origin}, line {segment.line_of(word)}: the sentences differ from those of {first.origin}, "
+                f"line {first.line_of(word)}, from word {word + 1} on, {_word(merged, word)} ({place})."
+            ) from None
     return merged
 
 
-def _first_difference(a: Sequence[str], b: Sequence[str]) -> int:
+def _first_difference(a: Sequence[object], b: Sequence[object]) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
