@@ -38,6 +38,8 @@ except ImportError as error:
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _OPTION = re.compile(r":(\w+)=([^:]*)$")
+#: of the files of an encoder; logs of a training that goes on may lie beside them
+_SUFFIXES = {".json", ".safetensors", ".bin", ".txt", ".model"}
 #: for encoders that state no limit
 _LONGEST = 512
 
@@ -95,7 +97,7 @@ class HuggingFaceEncoder:
             raise UsageError(f"the encoder {self._name!r} takes too few sub-words to encode a text.")
 
     def _look(self) -> object:
-        files = sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+        files = [file for file in sorted(self._folder.glob("*")) if file.suffix in _SUFFIXES]
         return files, state(files)
 
     @property
