@@ -129,7 +129,9 @@ def analysis_source(
     from arboreval.analysis.analyzer import DEFAULT_ANALYZER
     from arboreval.analysis.source import AnalysisSource
 
-    return AnalysisSource(analyzer or DEFAULT_ANALYZER, encoder, cache, tuple(files) if analyzer is not None else ())
+    if analyzer is None:
+        return AnalysisSource(DEFAULT_ANALYZER, encoder, cache)
+    return AnalysisSource(analyzer, encoder, cache, tuple(files))
 
 
 def resolve_metrics(metrics: Sequence[str | Metric], lang: str, using: AnalysisSource | None = None) -> list[Metric]:

@@ -202,6 +202,11 @@ def test_half_a_surrogate_pair_is_replaced_in_every_format(run, format_, shown):
         (["x.txt", "--analyzer", "smaple"], 2, "error: unknown analyzer 'smaple'. Did you mean 'sample'?"),
         (["x.txt", "--analyzer", "files"], 4, "error: x.txt has no parses beside it"),
         (["--text", "a", "--analyzer", "files"], 2, "error: the analyzer 'files' needs the file"),
+        (["x.txt", "--analyzer", ""], 2, "error: unknown analyzer ''. Known: "),
+        (["x.txt", "--layers", ""], 2, "error: no layer was given; write tokens for the words alone."),
+        (["x.txt", "--layers", " , "], 2, "error: no layer was given"),
+        (["x.txt", "-o", "x.txt"], 2, "error: cannot write x.txt: it is the text that is to be analysed."),
+        (["x.txt", "-o", "link"], 2, "error: cannot write link: it is the text"),
         (["x.txt", "-o", "."], 2, "error: cannot write .: Is a directory."),
         (["x.txt", "-o", "nowhere/out"], 2, "error: cannot write nowhere/out: there is no folder nowhere."),
     ],
@@ -209,12 +214,14 @@ def test_half_a_surrogate_pair_is_replaced_in_every_format(run, format_, shown):
 def test_errors_are_one_sentence_with_an_exit_code(run, here, args, code, message):
     (here / "empty.txt").write_text("")
     (here / "bad.txt").write_bytes(b"ok\nx\xff\n")
+    (here / "link").symlink_to("x.txt")
     if "-o" not in args:
         args = [*args, "-o", "result"]
     got, out, err = run("analyze", *(["--analyzer", "sample"] if "--analyzer" not in args else []), *args)
     assert (got, out) == (code, "")
     assert err.startswith(message)
     assert not (here / "result").exists()
+    assert (here / "x.txt").read_text().splitlines() == TEXTS
 
 
 def test_the_cache_commands(run, here):
@@ -240,6 +247,7 @@ def test_the_cache_commands(run, here):
     assert run("cache", "prune", "--max-size", "1kB")[1] == "1 entries removed\n"
     analyze(run, "x.txt")
     assert run("cache", "clear")[1] == "2 entries removed\n"
+    assert run("cache", "prune", "--unused", "nan") == (2, "", "error: nan is not a number of days.\n")
     code, _, err = run("cache", "prune", "--max-size", "much")
     assert (code, err) == (2, "error: 'much' is not a size; write for example 500MB or 2GB.\n")
 

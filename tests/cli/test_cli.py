@@ -129,6 +129,7 @@ def test_batch_size_jobs_and_limit(run, files_of):
         (["score", "a.txt", "-r", "r.txt", "--lang", "Klingon"], 4, "error: 'Klingon' is no language"),
         (["score", "a.txt", "-r", "r.txt", "-m", "belu"], 2, "error: unknown metric 'belu'. Did you mean 'bleu'?"),
         (["score", "a.txt", "-r", "r.txt", "-m", "bleu:foo=1"], 2, "error: unknown option of bleu 'foo'."),
+        (["score", "a.txt", "-r", "r.txt", "-m", "bertscore", "--analyzer", ""], 2, "error: unknown analyzer ''."),
         (["score", "a.txt"], 2, "error: no reference: give one with -r"),
         (["score"], 2, "Missing argument 'HYP...'"),
         (["score", "a.txt", "-r", "r.txt", "--levle", "seg"], 2, "No such option"),

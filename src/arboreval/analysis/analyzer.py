@@ -112,6 +112,8 @@ def parse_layers(layers: str | Iterable[str] | None, provided: frozenset[str], n
     if layers is None:
         return provided - {"vectors"} | {"tokens"}
     asked = layer_names(layers)
+    if not asked and isinstance(layers, str):
+        raise UsageError("no layer was given; write tokens for the words alone.")
     for layer in asked:
         if layer not in FIELDS:
             raise UsageError(unknown_name("layer", layer, FIELDS))

@@ -245,6 +245,8 @@ class Store:
 
     def prune(self, limit: int | None = None, unused_days: float | None = None) -> int:
         """Removes what has not been used for the longest time; the number of entries removed."""
+        if unused_days is not None and not unused_days >= 0:  # nan is not
+            raise UsageError(f"{unused_days} is not a number of days.")
         if not is_there(self.path):
             return 0
         before = None if unused_days is None else time.time() - unused_days * 86_400

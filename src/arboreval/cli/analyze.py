@@ -73,8 +73,11 @@ def analyze(
         raise UsageError("give either a FILE (or - for standard input) or --text.")
     if output is not None and not output.parent.is_dir():
         raise UsageError(f"cannot write {output}: there is no folder {output.parent}.")
+    if output is not None and file is not None and output.is_file() and Path(file).is_file() and output.samefile(file):
+        raise UsageError(f"cannot write {output}: it is the text that is to be analysed.")
     lines: Iterable[str] = _lines(file) if file is not None else texts
-    made = make_analyzer(analyzer or DEFAULT_ANALYZER, files=[file] if file not in (None, _STDIN) else [])
+    spec = DEFAULT_ANALYZER if analyzer is None else analyzer
+    made = make_analyzer(spec, files=[file] if file not in (None, _STDIN) else [])
     if format_ == "ptb" and "const" not in (made.provides if layers is None else layer_names(layers)):
         raise UsageError("the format ptb needs the layer const.")
     count: dict[str, int] = {"ok": 0, "degraded": 0, "failed": 0}
