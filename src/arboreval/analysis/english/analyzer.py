@@ -35,7 +35,9 @@ __all__ = ["CODE_VERSION", "EnglishAnalyzer"]
 CODE_VERSION = 5
 PROVIDES = frozenset({"tokens", "dep", "const", "ucca", "rst", "srl", "ner", "vectors"})
 #: how far the analyzer reads ahead, in texts and in characters
-LOOK_AHEAD_TEXTS, LOOK_AHEAD_CHARACTERS = 512, 65_536
+LOOK_AHEAD_TEXTS, LOOK_AHEAD_CHARACTERS = 1024, 131_072
+#: so few at first that the workers begin at once
+FIRST_TEXTS = 64
 #: texts in one call of the encoder: more do not fit a core's cache
 ENCODED_TOGETHER = 12
 #: texts times squared length of a batch: bounds the memory of attention
@@ -211,13 +213,13 @@ class EnglishAnalyzer:
 
     def _look_ahead(self, texts: Iterable[str]) -> Iterator[list[Document]]:
         ahead: list[str] = []
-        total = 0
+        total, most = 0, min(FIRST_TEXTS, LOOK_AHEAD_TEXTS)
         for text in texts:
             ahead.append(text)
             total += len(text)
-            if len(ahead) >= LOOK_AHEAD_TEXTS or total >= LOOK_AHEAD_CHARACTERS:
+            if len(ahead) >= most or total >= LOOK_AHEAD_CHARACTERS:
                 yield self._documents(ahead)
-                ahead, total = [], 0
+                ahead, total, most = [], 0, LOOK_AHEAD_TEXTS
         if ahead:
             yield self._documents(ahead)
 

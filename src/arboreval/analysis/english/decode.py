@@ -4,9 +4,9 @@ A window is a text, or a part of one longer than the encoder takes. Sentences ar
 and roles are then decoded inside each sentence, discourse over all units of the text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -379,10 +379,8 @@ class Decoder:
         scores[own] = FORBIDDEN
         scores[(*own, self._verb)] = verb
         paths = self._roles.decode(scores, lengths)
-        return [
-            once(self._roles.spans(path.tolist()), lead)
-            for path, lead in zip(paths, self._roles.lead(scores, paths), strict=True)
-        ]
+        found = [self._roles.spans(path.tolist()) for path in paths]
+        return [once(spans, partial(self._roles.lead, scores[k], paths[k])) for k, spans in enumerate(found)]
 
     def discourse(self, texts: Sequence[tuple[Floats, Ints, Ints]]) -> list[list[Span]]:
         """The binary discourse tree of each text, as spans over its units.
@@ -449,13 +447,16 @@ def _unit_scores(batch: _Batch, weights: Floats, bias: float) -> Floats:
     return scores
 
 
-def once(spans: list[Span], lead: Floats) -> list[Span]:
+def once(spans: list[Span], lead: Callable[[], Floats]) -> list[Span]:
     """Of the spans with the same core role the one whose words have most lead, in the mean, over being no argument."""
+    core = [role for _, _, role in spans if role in CORE_ROLES]
+    if len(set(core)) == len(core):
+        return spans
+    leads = lead()
     best: dict[str, tuple[float, int]] = {}
     for k, (i, j, role) in enumerate(spans):
-        if role in CORE_ROLES:
-            best[role] = max(best.get(role, (-np.inf, -1)), (float(lead[i:j].mean()), -k))
-    return [span for k, span in enumerate(spans) if span[2] not in best or best[span[2]][1] == -k]
+        best[role] = max(best.get(role, (-np.inf, -1)), (float(leads[i:j].mean()), -k))
+    return [span for k, span in enumerate(spans) if span[2] not in CORE_ROLES or best[span[2]][1] == -k]
 
 
 def _scenes(tree: Sequence[Span]) -> list[tuple[int, int]]:
