@@ -250,6 +250,21 @@ def test_empty_text_has_empty_structures_of_the_layers_asked_for(english: Englis
     assert len(some.tokens) == 0
 
 
+def test_given_words_may_be_none_but_not_empty(english: EnglishAnalyzer) -> None:
+    word, none = english.analyze_words([[("the", False)], []], edu_starts=[[0], []], predicates=[[0], []])
+    assert [len(found) for found in (word, none)] == [1, 0]
+    assert word.roles is not None
+    assert word.roles.predicate.tolist() == [0]
+    with pytest.raises(UsageError, match="a word of sentence 2 is empty"):
+        list(english.analyze_words([[("the", False)], [("", True)]]))
+
+
+def test_the_first_texts_are_few(english: EnglishAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_TEXTS", 3)
+    monkeypatch.setattr(module, "LOOK_AHEAD_TEXTS", 5)
+    assert [len(some) for some in english._look_ahead(["a"] * 12)] == [3, 5, 4]
+
+
 def test_the_memory_of_words_is_bounded(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arboreval.analysis.english.pieces._MEMORY", 10)
     pieces = Pieces(tiny_int8 / "tokenizer.json")

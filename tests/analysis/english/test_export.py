@@ -3,6 +3,7 @@
 import json
 import math
 import warnings
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,18 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, tiny_int8: Path, content:
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(ModelError, match=r"manifest\.json is damaged"):
         Model(tmp_path)
+
+
+def test_labels_that_decoding_needs_are_there(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config["labels"]["srl"].remove("B-V")
+    data = json.dumps(config).encode()
+    (folder / "config.json").write_bytes(data)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"config.json": sha256(data).hexdigest()}))
+    with pytest.raises(ModelError, match=r"has no label 'B-V' among those of srl\.$"):
+        Model(folder)
 
 
 def test_a_device_that_is_not_there_is_refused(tiny_int8: Path, monkeypatch: pytest.MonkeyPatch) -> None:

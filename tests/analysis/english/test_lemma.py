@@ -93,7 +93,10 @@ SEEN = {
         ("footnotes", "NOUN", "NNS", "l-0+", "footnotes"),
         ("tweets", "VERB", "VBZ", "l-0+", "tweet"),
         ("tweeting", "VERB", "VBG", "l-3+", "tweet"),
-        ("thing", "VERB", "VBG", "l-0+", "th"),
+        # no inflections at all
+        ("bring", "VERB", "VBG", "l-0+", "bring"),
+        ("shed", "VERB", "VBD", "l-0+", "shed"),
+        ("stigmata", "NOUN", "NNS", "l-2+", "stigma"),
         # no other parts of speech, and nothing where the script's lemma is known
         ("closed", "ADJ", "JJ", "l-1+", "close"),
         ("means", "VERB", "VBZ", "l-1+", "mean"),

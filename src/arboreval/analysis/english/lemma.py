@@ -115,6 +115,7 @@ def _irregular(form: str, xpos: str) -> str | None:
 
 #: a stem that had an e: an ending that words do not have without one, or one short syllable, which would be doubled
 _SILENT_E = re.compile("[vucz]$|.(?:at|iz|is|ag|dg|ang|rg)$|^[^aeiouy]*[aeiouy][^aeiouywx]$")
+_VOWEL = re.compile("[aeiouy]")
 _PREFIX = re.compile("fore|inter|mis|out|over|re|under|un|up|with")
 #: where the first base is right even if nobody has seen it
 _SURE = re.compile("..(?:ies|ied|men|tches|shes|sses)$")
@@ -129,13 +130,14 @@ def _bases(form: str, xpos: str) -> Iterator[str]:
             yield form[:-2] + "an"
         if form.endswith(("ches", "shes", "xes", "sses", "zzes", "oes")):
             yield form[:-2]
-        yield form.removesuffix("s")
+        if form.endswith("s"):
+            yield form[:-1]
     elif xpos in ("VBD", "VBN", "VBG"):
         if form.endswith("ied"):
             yield form[:-3] + "y"
         for ending in ("ed", "ing"):
             stem = form.removesuffix(ending)
-            if stem == form or not stem:
+            if stem == form or not _VOWEL.search(stem):  # "bring", "shed"
                 continue
             if stem[-1:] == stem[-2:-1]:
                 # mostly the first ("planned"), but "added", "called", "passed"

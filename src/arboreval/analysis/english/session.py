@@ -31,6 +31,8 @@ GRAPHS = ("encoder", "tags", "dependency", "arcs", "relation", "const", "ucca", 
 NEEDED = frozenset(
     {"config.json", "lemmas.json", "tokenizer.json", "weights-1.bin", *(f"{graph}.onnx" for graph in GRAPHS)}
 )
+#: what decoding gives or forbids whatever the network says
+NEEDED_LABELS = (("deprel", "root"), ("deprel", "dep"), ("srl", "O"), ("srl", "B-V"), ("ner", "O"))
 
 
 class ModelError(ArborevalError):
@@ -61,6 +63,9 @@ class Model:
         self.max_pieces: int = config["pieces"]
         self.dim: int = config["dim"]
         self.labels: dict[str, list[str]] = config["labels"]
+        for kind, label in NEEDED_LABELS:
+            if label not in self.labels[kind]:
+                raise ModelError(f"the model in {self.folder} has no label {label!r} among those of {kind}.")
         #: where discourse units start: weights of a word, the one before and the one after, and the bias; None if the
         #: tagger decides alone
         self.units: tuple[NDArray[np.float32], float] | None = None
